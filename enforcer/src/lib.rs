@@ -1,0 +1,1 @@
+//! Keeps a plan true on a Linux host.

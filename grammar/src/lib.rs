@@ -1,0 +1,7 @@
+//! The text side of a placement policy: where text comes from, what it says, and what is wrong with it.
+
+mod diagnostic;
+mod source;
+
+pub use diagnostic::{Code, Diagnostic, Diagnostics, Label, Severity};
+pub use source::{Location, Source, SourceId, SourceSet, Span};

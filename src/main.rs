@@ -1,0 +1,2 @@
+//! `cotenant`: compiles CPU-placement policies and keeps them true.
+fn main() {}
