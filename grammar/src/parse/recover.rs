@@ -1,0 +1,191 @@
+//! Says what is wrong in a piece that the grammar set aside.
+//!
+//! One finding a piece. The likeliest slips are tried first, because pest's own account of them points elsewhere: a string
+//! or parenthesis left open, a forgotten `,` or `:`. Else the piece is read again with the rule it should have followed,
+//! and the furthest place that pest reached is where the mistake is.
+
+use pest::Parser;
+use pest::error::{ErrorVariant, InputLocation};
+use pest::iterators::Pair;
+
+use super::expected::{CLAUSE_WORDS, STATEMENT_WORDS, expected};
+use super::{PolicyParser, Reader, Rule, token};
+use crate::mistake::{Mistake, Place};
+use crate::tree::{CpuExpr, Definition, ProcessExpr, Statement};
+use crate::{Span, nearest};
+
+/// What a bad piece should have been.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Body {
+    Clause,
+    Zone,
+    Processes,
+}
+
+impl Body {
+    /// The rule for the whole piece.
+    fn whole(self) -> Rule {
+        match self {
+            Body::Clause => Rule::clause_alone,
+            Body::Zone => Rule::zone_alone,
+            Body::Processes => Rule::processes_alone,
+        }
+    }
+
+    /// The rule for as much of it as can be read.
+    fn beginning(self) -> Rule {
+        match self {
+            Body::Clause => Rule::clause_body,
+            Body::Zone => Rule::cpu_set,
+            Body::Processes => Rule::process_set,
+        }
+    }
+}
+
+/// Where pest stopped, in bytes.
+pub(super) fn position(location: &InputLocation) -> usize {
+    match location {
+        InputLocation::Pos(at) | InputLocation::Span((at, _)) => *at,
+    }
+}
+
+/// A token of a bad piece, its span relative to the file.
+struct Token<'a> {
+    rule: Rule,
+    text: &'a str,
+    span: Span,
+}
+
+impl<'a> Reader<'a> {
+    /// Reports the first mistake of an unreadable clause or body.
+    pub(super) fn bad_piece(&mut self, pair: &Pair<'a, Rule>, body: Body) {
+        let tokens = self.tokens(pair);
+        if let Some(mistake) = open_string(&tokens).or_else(|| open_parenthesis(&tokens)) {
+            return self.report(mistake);
+        }
+        let start = pair.as_span().start();
+        if body == Body::Clause {
+            if let Some(number) = tokens.first().filter(|token| token.text.starts_with(|c: char| c.is_ascii_digit())) {
+                return self.report(Mistake::CommaInCpus { at: number.span });
+            }
+            if let Some((after, next)) = self.run_on(pair.as_str(), start, body, &tokens) {
+                return self.report(Mistake::MissingComma { after, next });
+            }
+        }
+        let place = if body == Body::Clause { Place::Clause } else { Place::Inside };
+        self.furthest(body.whole(), pair.as_str(), start, &tokens, place);
+    }
+
+    /// Reports what is wrong with text that begins no statement; a definition whose name can be made out is kept, so that
+    /// its uses are not reported as well.
+    pub(super) fn bad_statement(&mut self, pair: Pair<'a, Rule>) -> Option<Statement> {
+        let tokens = self.tokens(&pair);
+        let start = pair.as_span().start();
+        let header = PolicyParser::parse(Rule::header, pair.as_str()).ok().and_then(|mut pairs| pairs.next());
+        let Some(header) = header else {
+            self.furthest(Rule::header_alone, pair.as_str(), start, &tokens, Place::Statement);
+            return None;
+        };
+        let end = token::last_leaf(header.clone()).map_or(0, |last| last.as_span().end());
+        let header_span = self.bytes(start, start + end);
+        let next = tokens.iter().find(|token| token.span.start >= header_span.end);
+        match next {
+            Some(next) if header.as_str().trim().len() == end && nearest(next.text, ["class"]).is_some() => {
+                let (at, word) = (next.span, next.text.to_owned());
+                self.report(Mistake::UnknownWord { place: Place::Inside, at, word, known: vec!["class"] });
+            }
+            _ => {
+                let next = next.map_or(header_span, |next| next.span);
+                self.report(Mistake::MissingColon { header: header_span, next });
+            }
+        }
+        let rule = header.as_rule();
+        let mut name = self.name(&header.into_inner().next_back()?);
+        name.span = self.bytes(start + name.span.start as usize, start + name.span.end as usize);
+        match rule {
+            Rule::zone_header => {
+                let body = CpuExpr::damaged(name.span);
+                Some(Statement::Zone(Definition { name, body }))
+            }
+            Rule::processes_header => {
+                let body = ProcessExpr::damaged(name.span);
+                Some(Statement::Processes(Definition { name, body }))
+            }
+            _ => None,
+        }
+    }
+
+    fn tokens(&self, pair: &Pair<'a, Rule>) -> Vec<Token<'a>> {
+        let tokens = pair.clone().into_inner().filter(|token| token.as_rule() != Rule::SEMICOLON);
+        tokens.map(|it| Token { rule: it.as_rule(), text: it.as_str(), span: self.span(&it) }).collect()
+    }
+
+    /// Where a whole clause ends and the word of another begins.
+    fn run_on(&self, text: &str, start: usize, body: Body, tokens: &[Token<'a>]) -> Option<(Span, Span)> {
+        let read = PolicyParser::parse(body.beginning(), text).ok()?.next_back()?;
+        let end = token::last_leaf(read)?.as_span().end();
+        let last = self.bytes(start + end, start + end).end;
+        let next = tokens.iter().find(|token| token.span.start >= last)?;
+        let before = tokens.iter().rev().find(|token| token.span.end <= last)?;
+        CLAUSE_WORDS.contains(&next.text).then_some((before.span, next.span))
+    }
+
+    /// Reads the piece with `rule` and reports the place where it went wrong.
+    fn furthest(&mut self, rule: Rule, text: &str, start: usize, tokens: &[Token<'a>], first: Place) {
+        let Err(error) = PolicyParser::parse(rule, text) else { return };
+        let at = self.bytes(start + position(&error.location), start).start;
+        let rules = match error.variant {
+            ErrorVariant::ParsingError { positives, .. } => positives,
+            ErrorVariant::CustomError { .. } => Vec::new(),
+        };
+        let (mut phrases, mut words) = (Vec::new(), Vec::new());
+        for expected in rules.iter().filter_map(|rule| expected(*rule)) {
+            if !phrases.contains(&expected.phrase) {
+                phrases.push(expected.phrase);
+            }
+            words.extend_from_slice(expected.words);
+        }
+        let found = tokens.iter().enumerate().find(|(_, token)| token.span.end > at);
+        let Some((index, found)) = found else {
+            let after = tokens.last().map_or_else(|| self.bytes(start, start), |last| last.span);
+            return self.report(Mistake::Unfinished { after, expected: phrases });
+        };
+        let place = match (index, first) {
+            (0, Place::Clause) => Place::Clause,
+            (0, Place::Statement) => Place::Statement,
+            _ if rules.contains(&Rule::process_term) || rules.contains(&Rule::process_set) => Place::Predicate,
+            _ if rules.contains(&Rule::cpu_term) || rules.contains(&Rule::cpu_set) => Place::CpuSet,
+            _ => Place::Inside,
+        };
+        let known = match place {
+            Place::Clause => CLAUSE_WORDS.to_vec(),
+            Place::Statement => STATEMENT_WORDS.to_vec(),
+            _ => words,
+        };
+        let (at, word) = (found.span, found.text.to_owned());
+        let begins = matches!(place, Place::Clause | Place::Statement);
+        let is_word = found.rule == Rule::BARE;
+        self.report(if is_word && (begins || nearest(&word, known.iter().copied()).is_some()) {
+            Mistake::UnknownWord { place, at, word, known }
+        } else {
+            Mistake::Unexpected { at, found: word, expected: phrases }
+        });
+    }
+}
+
+fn open_string(tokens: &[Token<'_>]) -> Option<Mistake> {
+    let open = tokens.iter().find(|token| token.rule == Rule::UNCLOSED_STRING)?;
+    Some(Mistake::UnclosedString { at: open.span })
+}
+
+fn open_parenthesis(tokens: &[Token<'_>]) -> Option<Mistake> {
+    let mut open = Vec::new();
+    for token in tokens {
+        match token.rule {
+            Rule::LPAREN => open.push(token.span),
+            Rule::RPAREN if open.pop().is_none() => return Some(Mistake::StrayParenthesis { at: token.span }),
+            _ => {}
+        }
+    }
+    open.pop().map(|open| Mistake::UnclosedParenthesis { open })
+}
