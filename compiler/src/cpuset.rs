@@ -143,6 +143,27 @@ impl CpuSet {
         self
     }
 
+    /// The set as a person would write it: even steps are shortened, `0,2,…,30`. Not for the kernel.
+    #[must_use]
+    pub fn brief(&self) -> String {
+        let cpus: Vec<u32> = self.iter().map(|cpu| cpu.0).collect();
+        let mut parts = Vec::new();
+        let mut rest = &cpus[..];
+        while let Some((first, tail)) = rest.split_first() {
+            let step = tail.first().map_or(0, |second| second - first);
+            let even = rest.windows(2).take_while(|pair| matches!(pair, [a, b] if b - a == step)).count();
+            let last = rest.get(even).copied().unwrap_or(*first);
+            let (part, used) = match (step, even) {
+                (1, _) => (format!("{first}-{last}"), even + 1),
+                (_, 3..) => (format!("{first},{},…,{last}", first + step), even + 1),
+                _ => (first.to_string(), 1),
+            };
+            parts.push(part);
+            rest = rest.get(used..).unwrap_or(&[]);
+        }
+        parts.join(",")
+    }
+
     /// The set as runs of neighbouring CPUs, first and last of each.
     pub fn ranges(&self) -> impl Iterator<Item = (CpuId, CpuId)> + '_ {
         let mut cpus = self.iter().peekable();
@@ -219,6 +240,15 @@ mod tests {
             assert_eq!(set(list).to_string(), list);
         }
         assert_eq!(set(" 0,1,2 \n").to_string(), "0-2");
+    }
+
+    #[test]
+    fn even_steps_are_shortened_for_people() {
+        let brief =
+            [("0,2,4,6", "0,2,…,6"), ("0-3", "0-3"), ("0,2,4", "0,2,4"), ("1,3,5,7,9-10", "1,3,…,9,10"), ("", "")];
+        for (list, text) in brief {
+            assert_eq!(set(list).brief(), text);
+        }
     }
 
     #[test]

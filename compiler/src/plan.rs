@@ -1,0 +1,210 @@
+//! What a policy means on one machine: a value that says, class by class, which processes get which CPUs, by which means
+//! and how strongly that holds.
+
+mod build;
+mod cpus;
+mod diff;
+mod keep;
+
+pub(crate) use build::plan;
+pub use diff::{Change, diff};
+
+use cotenant_grammar::tree::{ClassKind, EqualPrio};
+use cotenant_grammar::{SourceSet, Span};
+
+use crate::selector::{Process, Selector};
+use crate::topology::Topology;
+use crate::{CpuId, CpuSet};
+
+/// A checked policy on a known machine. There is no way to make one of a policy with errors.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The texts that the spans point into.
+    pub sources: SourceSet,
+    /// The machine it was made for.
+    pub topology: Topology,
+    /// In matching order: the first class that matches a process wins.
+    pub classes: Vec<PlannedClass>,
+}
+
+/// One class of a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedClass {
+    /// Its name.
+    pub name: String,
+    /// How it is scheduled.
+    pub kind: ClassKind,
+    /// Its header in the policy.
+    pub header: Span,
+    /// Which processes it covers.
+    pub selector: Selector,
+    /// The `match` clause; absent where the class matches by its name.
+    pub matched: Option<Span>,
+    /// Whether children that no class matches by itself stay in this class.
+    pub with_descendants: bool,
+    /// What is done with its processes; absent for `unmanaged`.
+    pub placement: Option<Placement>,
+}
+
+/// Where and how the processes of a class run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// Every CPU the policy gives the class, floors of other classes aside.
+    pub zone: CpuSet,
+    /// CPUs of the zone that are kept for the floors of other classes.
+    pub kept_for_others: CpuSet,
+    /// The CPUs the class may use, in the order in which it fills them. One tier, unless siblings are overflow: then the
+    /// fronts and, behind them, the siblings. Never empty; the tiers share no CPU.
+    pub tiers: Vec<CpuSet>,
+    /// The second tier is opened when fewer than this many cores of the zone are idle; absent with one tier.
+    pub spill_below: Option<u32>,
+    /// When the class may run at all.
+    pub gate: Option<Gate>,
+    /// What becomes of waking threads whose CPU runs an equal.
+    pub equal_prio: Option<EqualPrio>,
+    /// CPUs of the cores that the class keeps under all circumstances; empty without `at least`.
+    pub floor: CpuSet,
+    /// Scheduling attributes; what is absent is never written.
+    pub attributes: Attributes,
+    /// Every clause of the class, with how it is kept.
+    pub clauses: Vec<KeptClause>,
+}
+
+/// A condition under which a class runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gate {
+    /// Only on cores on which nothing ungated runs, kept by watching.
+    CoreIdle,
+}
+
+/// What is written to each thread's scheduling state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Attributes {
+    /// Scheduling policy.
+    pub policy: Option<Scheduling>,
+    /// Nice value, -20 to 19.
+    pub nice: Option<i8>,
+}
+
+/// A scheduling policy that a class gives its threads. See sched(7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Scheduling {
+    /// `SCHED_FIFO` at a priority of 1 to 99.
+    Fifo(u8),
+    /// `SCHED_RR` at a priority of 1 to 99.
+    RoundRobin(u8),
+    /// `SCHED_IDLE`.
+    Idle,
+}
+
+/// A clause and the promise made for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptClause {
+    /// The clause as the language writes it.
+    pub text: String,
+    /// Where it stands; absent for what follows from the class's kind.
+    pub span: Option<Span>,
+    /// What it comes to on this machine.
+    pub effect: String,
+    /// By what it is kept.
+    pub means: Means,
+    /// How strongly.
+    pub strength: Strength,
+}
+
+/// What keeps a clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Means {
+    /// The set of CPUs a thread is allowed on: a cpuset or the thread's affinity.
+    AllowedCpus,
+    /// Each thread is allowed on one CPU.
+    Pinning,
+    /// `sched_setattr(2)`.
+    SchedAttr,
+    /// A loop that looks at the load once a tick and rewrites sets of CPUs.
+    TickLoop,
+    /// Nothing needs to be done on this machine.
+    Nothing,
+}
+
+/// How strongly a clause holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Strength {
+    /// The kernel guarantees it.
+    Strict,
+    /// A loop keeps it, one tick behind.
+    Reactive,
+}
+
+impl Plan {
+    /// The class of a process: the first that matches.
+    #[must_use]
+    pub fn classify(&self, process: &dyn Process) -> Option<usize> {
+        self.classes.iter().position(|class| class.selector.matches(process))
+    }
+
+    /// Whether anything must be watched while the plan is in force.
+    #[must_use]
+    pub fn is_reactive(&self) -> bool {
+        self.classes.iter().filter_map(|class| class.placement.as_ref()).any(Placement::is_reactive)
+    }
+}
+
+impl Placement {
+    /// Whether the class's CPUs change with the load.
+    #[must_use]
+    pub fn is_reactive(&self) -> bool {
+        self.spill_below.is_some() || self.gate.is_some()
+    }
+
+    /// Every CPU the class may ever use.
+    #[must_use]
+    pub fn reach(&self) -> CpuSet {
+        self.tiers.iter().fold(CpuSet::new(), |all, tier| all.union(tier))
+    }
+}
+
+impl Scheduling {
+    /// The real-time priority, 0 for others.
+    #[must_use]
+    pub fn priority(self) -> u8 {
+        match self {
+            Scheduling::Fifo(priority) | Scheduling::RoundRobin(priority) => priority,
+            Scheduling::Idle => 0,
+        }
+    }
+}
+
+impl Means {
+    /// The words printed for it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Means::AllowedCpus => "allowed CPUs",
+            Means::Pinning => "one CPU a thread",
+            Means::SchedAttr => "sched_setattr",
+            Means::TickLoop => "tick loop",
+            Means::Nothing => "nothing to do",
+        }
+    }
+}
+
+impl Strength {
+    /// The word printed for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Strength::Strict => "strict",
+            Strength::Reactive => "reactive",
+        }
+    }
+}
+
+/// The first CPU of `set` in each core, in core order.
+pub(crate) fn leaders(set: &CpuSet, topology: &Topology) -> Vec<CpuId> {
+    let lead = |core: &crate::topology::Core| core.threads.iter().copied().find(|cpu| set.contains(*cpu));
+    topology.cores().iter().filter_map(lead).collect()
+}
+
+#[cfg(test)]
+mod tests;

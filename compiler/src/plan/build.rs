@@ -1,0 +1,189 @@
+//! From a checked policy and a machine to a plan.
+//!
+//! In order: what each class's zone is here; which cores floors keep, and for whom; which CPUs that leaves each class, in
+//! tiers; then the questions that take two classes at once.
+//!
+//! A floor is a promise of whole cores. Classes whose share moves with the load (`prefer idle core`, `spill`, a gate) are
+//! kept off cores that another class's floor claims; a class with a plain zone said outright where it runs and keeps it.
+
+use cotenant_grammar::tree::{ClassKind, EqualPrio};
+use cotenant_grammar::{Diagnostics, Span};
+
+use super::{Attributes, Gate, Placement, Plan, PlannedClass, Scheduling, cpus, keep, leaders};
+use crate::CpuSet;
+use crate::mistake::Mistake;
+use crate::policy::{Policy, PolicyClass};
+use crate::topology::Topology;
+
+/// A class and what was found out about it so far.
+struct Draft {
+    class: PolicyClass,
+    zone: Option<CpuSet>,
+    /// Whole cores of the zone that its floor claims.
+    floor: CpuSet,
+}
+
+/// Plans every class that can be planned; none where one cannot, which is then reported.
+pub(crate) fn plan(policy: Policy, topology: &Topology, diagnostics: &mut Diagnostics) -> Option<Plan> {
+    let mut report = |mistake: Mistake| diagnostics.push(mistake.into());
+    let mut drafts: Vec<Draft> = Vec::new();
+    let mut claimed = CpuSet::new();
+    for class in policy.classes {
+        let zone = zone(&class, topology, &mut report);
+        let floor = zone.as_ref().map_or_else(CpuSet::new, |zone| floor(&class, zone, &claimed, topology, &mut report));
+        claimed = claimed.union(&floor);
+        drafts.push(Draft { class, zone, floor });
+    }
+    equals_agree(&drafts, &mut report);
+    let mut classes = Vec::new();
+    let mut complete = true;
+    for draft in &drafts {
+        let placement = match draft.class.kind.value {
+            ClassKind::Unmanaged => Some(None),
+            _ => placement(draft, &drafts, topology, &mut report).map(Some),
+        };
+        let (Some(placement), Some(selector)) = (placement, draft.class.selector.clone()) else {
+            complete = false;
+            continue;
+        };
+        classes.push(PlannedClass {
+            name: draft.class.name.value.clone(),
+            kind: draft.class.kind.value,
+            header: draft.class.header,
+            selector,
+            matched: draft.class.matched,
+            with_descendants: draft.class.settings.descendants.is_some(),
+            placement,
+        });
+    }
+    complete.then(|| Plan { sources: policy.sources, topology: topology.clone(), classes })
+}
+
+fn zone(class: &PolicyClass, topology: &Topology, report: &mut impl FnMut(Mistake)) -> Option<CpuSet> {
+    let Some((expr, span)) = &class.settings.on else { return Some(topology.online().clone()) };
+    let expr = expr.as_ref()?;
+    let zone = cpus::evaluate(expr, topology);
+    if !cpus::missing(expr, topology, report) {
+        return None;
+    }
+    if zone.is_empty() {
+        report(Mistake::EmptyCpuSet { at: *span });
+        return None;
+    }
+    Some(zone)
+}
+
+/// The cores a floor claims: the first of the zone that no earlier floor claims, and claimed ones only where it must.
+fn floor(
+    class: &PolicyClass,
+    zone: &CpuSet,
+    claimed: &CpuSet,
+    topology: &Topology,
+    report: &mut impl FnMut(Mistake),
+) -> CpuSet {
+    let Some((number, clause)) = class.settings.at_least else { return CpuSet::new() };
+    let mut cores = topology.cores_in(zone);
+    if number.value as usize > cores.len() {
+        let zone = class.settings.on.as_ref().map_or(clause, |on| on.1);
+        report(Mistake::FloorTooHigh { at: number, cores: cores.len(), zone });
+    }
+    let of = |core: usize| topology.cores().get(core).map_or_else(CpuSet::new, |core| core.cpus.intersection(zone));
+    cores.sort_by_key(|core| of(*core).intersects(claimed));
+    let chosen = cores.into_iter().take(number.value as usize);
+    chosen.fold(CpuSet::new(), |all, core| all.union(&of(core)))
+}
+
+/// Whether the class's share moves with the load.
+fn is_elastic(class: &PolicyClass) -> bool {
+    let it = &class.settings;
+    it.prefer_idle_core.is_some() || it.spill.is_some() || it.core_idle.is_some()
+}
+
+fn placement(
+    draft: &Draft,
+    drafts: &[Draft],
+    topology: &Topology,
+    report: &mut impl FnMut(Mistake),
+) -> Option<Placement> {
+    let (class, settings) = (&draft.class, &draft.class.settings);
+    let zone = draft.zone.clone()?;
+    let others: Vec<&Draft> =
+        drafts.iter().filter(|other| !std::ptr::eq(*other, draft) && other.floor.intersects(&zone)).collect();
+    let claimed = others.iter().fold(CpuSet::new(), |all, other| all.union(&other.floor));
+    let kept_for_others =
+        if is_elastic(class) { zone.intersection(&claimed).difference(&draft.floor) } else { CpuSet::new() };
+    let open = zone.difference(&kept_for_others);
+    if open.is_empty() {
+        let place = |other: &&Draft| {
+            let span = other.class.settings.at_least.map_or_else(Span::default, |it| it.1);
+            (other.class.name.value.clone(), span)
+        };
+        report(Mistake::FloorsLeaveNothing { class: class.name.clone(), floors: others.iter().map(place).collect() });
+        return None;
+    }
+    let fronts: CpuSet = leaders(&open, topology).into_iter().collect();
+    let siblings = open.difference(&fronts);
+    let overflows = (settings.prefer_idle_core.is_some() || settings.spill.is_some()) && settings.never_spill.is_none();
+    let (tiers, spill_below) = match settings.never_spill {
+        Some(_) => (vec![fronts], None),
+        None if overflows && !siblings.is_empty() => {
+            let below = settings.spill.and_then(|spill| spill.value).map_or(1, |below| below.value);
+            (vec![fronts, siblings], Some(below))
+        }
+        None => (vec![open], None),
+    };
+    // Where no core has siblings a CPU is a core, and SCHED_IDLE already gives way on it.
+    let kernel_gives_way = !topology.has_smt() && class.kind.value == ClassKind::Batch;
+    let mut placement = Placement {
+        zone,
+        kept_for_others,
+        tiers,
+        spill_below,
+        gate: settings.core_idle.filter(|_| !kernel_gives_way).map(|_| Gate::CoreIdle),
+        equal_prio: settings.equal_prio.map(|mode| mode.value),
+        floor: draft.floor.clone(),
+        attributes: attributes(class),
+        clauses: Vec::new(),
+    };
+    placement.clauses = keep::clauses(class, &placement, topology);
+    Some(placement)
+}
+
+fn attributes(class: &PolicyClass) -> Attributes {
+    let settings = &class.settings;
+    let priority = settings.priority.map_or(1, |it| it.0);
+    let policy = match class.kind.value {
+        ClassKind::Rt if settings.fifo.is_some() => Some(Scheduling::Fifo(priority)),
+        ClassKind::Rt => Some(Scheduling::RoundRobin(priority)),
+        ClassKind::Batch => Some(Scheduling::Idle),
+        ClassKind::Fair | ClassKind::Unmanaged => None,
+    };
+    Attributes { policy, nice: settings.nice.map(|it| it.0) }
+}
+
+/// Where pinned and movable threads of one priority meet on a CPU, the kernel pushes: so `hold` would not hold.
+fn equals_agree(drafts: &[Draft], report: &mut impl FnMut(Mistake)) {
+    let with = |mode: EqualPrio| {
+        drafts.iter().filter_map(move |draft| {
+            let clause = draft.class.settings.equal_prio.filter(|it| it.value == mode)?;
+            let rt = draft.class.kind.value == ClassKind::Rt;
+            Some((draft, clause.span, draft.zone.as_ref().filter(|_| rt)?))
+        })
+    };
+    let priority = |draft: &Draft| draft.class.settings.priority.map_or(1, |it| it.0);
+    for (holder, holds, here) in with(EqualPrio::Hold) {
+        for (pusher, pushes, there) in with(EqualPrio::Push) {
+            let shared = here.intersection(there);
+            if priority(holder) == priority(pusher) && !shared.is_empty() {
+                report(Mistake::EqualPrioConflict {
+                    holds,
+                    pushes,
+                    holder: holder.class.name.value.clone(),
+                    pusher: pusher.class.name.value.clone(),
+                    priority: priority(holder),
+                    shared: shared.brief(),
+                });
+            }
+        }
+    }
+}

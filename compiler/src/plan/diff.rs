@@ -1,0 +1,80 @@
+//! What one plan changes about another, in words.
+
+use super::{Plan, PlannedClass};
+
+/// One difference between two plans.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A class that was not there before.
+    Added(String),
+    /// A class that is gone.
+    Removed(String),
+    /// A class of the same name that says something else; what it says differently, in words.
+    Changed(String, Vec<&'static str>),
+    /// The same classes in another matching order.
+    Reordered,
+    /// The machine is another.
+    Machine,
+}
+
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Change::Added(name) => write!(f, "class `{name}` added"),
+            Change::Removed(name) => write!(f, "class `{name}` removed"),
+            Change::Changed(name, what) => write!(f, "class `{name}`: other {}", what.join(", ")),
+            Change::Reordered => f.write_str("classes match in another order"),
+            Change::Machine => f.write_str("the machine changed"),
+        }
+    }
+}
+
+/// The differences, in the order of the new plan; removed classes last. Where a class stands in its file does not count.
+#[must_use]
+pub fn diff(old: &Plan, new: &Plan) -> Vec<Change> {
+    let find = |plan: &'_ Plan, class: &PlannedClass| plan.classes.iter().position(|it| same_class(it, class));
+    let mut changes = Vec::new();
+    let mut positions = Vec::new();
+    for class in &new.classes {
+        match find(old, class).and_then(|at| Some((at, old.classes.get(at)?))) {
+            None => changes.push(Change::Added(class.name.clone())),
+            Some((at, before)) => {
+                positions.push(at);
+                let what = changed(before, class);
+                if !what.is_empty() {
+                    changes.push(Change::Changed(class.name.clone(), what));
+                }
+            }
+        }
+    }
+    let gone = old.classes.iter().filter(|class| find(new, class).is_none());
+    changes.extend(gone.map(|class| Change::Removed(class.name.clone())));
+    if !positions.is_sorted() {
+        changes.push(Change::Reordered);
+    }
+    if old.topology != new.topology {
+        changes.push(Change::Machine);
+    }
+    changes
+}
+
+/// Classes go by their names; nameless `unmanaged` ones by what they match.
+fn same_class(a: &PlannedClass, b: &PlannedClass) -> bool {
+    a.name == b.name && (a.placement.is_some() || b.placement.is_some() || a.selector == b.selector)
+}
+
+fn changed(old: &PlannedClass, new: &PlannedClass) -> Vec<&'static str> {
+    let mut what = Vec::new();
+    let mut note = |differs: bool, word| what.extend(differs.then_some(word));
+    note(old.kind != new.kind, "kind");
+    note(old.selector != new.selector || old.with_descendants != new.with_descendants, "processes");
+    if let (Some(old), Some(new)) = (&old.placement, &new.placement) {
+        note(old.tiers != new.tiers, "CPUs");
+        note(old.spill_below != new.spill_below, "spill");
+        note(old.gate != new.gate, "gate");
+        note(old.floor != new.floor, "floor");
+        note(old.equal_prio != new.equal_prio, "equal-priority rule");
+        note(old.attributes != new.attributes, "scheduling");
+    }
+    what
+}

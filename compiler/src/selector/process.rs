@@ -1,0 +1,95 @@
+//! What a selector asks of a process.
+
+use std::fmt;
+
+/// A user or group, by name or number.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Account {
+    /// Looked up on the host when the plan is put to use.
+    Name(String),
+    /// A numeric id.
+    Id(u32),
+}
+
+impl Account {
+    /// A text of digits is a number, anything else a name.
+    #[must_use]
+    pub fn new(text: &str) -> Account {
+        text.parse().map_or_else(|_| Account::Name(text.to_owned()), Account::Id)
+    }
+}
+
+impl fmt::Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Account::Name(name) => f.write_str(name),
+            Account::Id(id) => id.fmt(f),
+        }
+    }
+}
+
+/// The fields of one process. Implementations may read a field only when it is asked for.
+pub trait Process {
+    /// The leader's kernel name, at most 15 bytes.
+    fn comm(&self) -> &[u8];
+    /// The resolved executable without ` (deleted)`; none where it cannot be read.
+    fn exe(&self) -> Option<&[u8]>;
+    /// The arguments, the program's own name first.
+    fn args(&self) -> &[Vec<u8>];
+    /// Whether the effective user is this one.
+    fn user_is(&self, account: &Account) -> bool;
+    /// Whether the effective group is this one.
+    fn group_is(&self, account: &Account) -> bool;
+    /// Every distinct cgroup path of the process, other than groups that cotenant made.
+    fn cgroups(&self) -> &[Vec<u8>];
+}
+
+/// A process as a plain value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fields {
+    /// See [`Process::comm`].
+    pub comm: Vec<u8>,
+    /// See [`Process::exe`].
+    pub exe: Option<Vec<u8>>,
+    /// See [`Process::args`].
+    pub args: Vec<Vec<u8>>,
+    /// Effective user: name, where known, and number.
+    pub user: (String, u32),
+    /// Effective group: name, where known, and number.
+    pub group: (String, u32),
+    /// See [`Process::cgroups`].
+    pub cgroups: Vec<Vec<u8>>,
+}
+
+fn is(account: &Account, known: &(String, u32)) -> bool {
+    match account {
+        Account::Name(name) => *name == known.0,
+        Account::Id(id) => *id == known.1,
+    }
+}
+
+impl Process for Fields {
+    fn comm(&self) -> &[u8] {
+        &self.comm
+    }
+
+    fn exe(&self) -> Option<&[u8]> {
+        self.exe.as_deref()
+    }
+
+    fn args(&self) -> &[Vec<u8>] {
+        &self.args
+    }
+
+    fn user_is(&self, account: &Account) -> bool {
+        is(account, &self.user)
+    }
+
+    fn group_is(&self, account: &Account) -> bool {
+        is(account, &self.group)
+    }
+
+    fn cgroups(&self) -> &[Vec<u8>] {
+        &self.cgroups
+    }
+}
