@@ -7,6 +7,8 @@
 
 mod comments;
 mod layout;
+#[cfg(test)]
+mod properties;
 mod statements;
 #[cfg(test)]
 mod tests;
