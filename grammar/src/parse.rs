@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
     /// Reports a forgotten `;`, unless the statement lost it to a string or parenthesis that was reported already.
     fn missing_semicolon(&mut self, statement: &Pair<'a, Rule>, marker: &Pair<'a, Rule>) {
         let before = statement.clone().into_inner().rev().find(|part| part.as_rule() != Rule::missing_semicolon);
-        let Some(last) = before.and_then(token::last_leaf) else { return };
+        let Some(last) = before.map(token::last_leaf) else { return };
         if last.as_rule() == Rule::UNCLOSED_STRING {
             return;
         }

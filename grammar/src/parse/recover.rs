@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
             self.furthest(Rule::header_alone, pair.as_str(), start, &tokens, Place::Statement);
             return None;
         };
-        let end = token::last_leaf(header.clone()).map_or(0, |last| last.as_span().end());
+        let end = token::last_leaf(header.clone()).as_span().end();
         let header_span = self.bytes(start, start + end);
         let next = tokens.iter().find(|token| token.span.start >= header_span.end);
         match next {
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
     /// Where a whole clause ends and the word of another begins.
     fn run_on(&self, text: &str, start: usize, body: Body, tokens: &[Token<'a>]) -> Option<(Span, Span)> {
         let read = PolicyParser::parse(body.beginning(), text).ok()?.next_back()?;
-        let end = token::last_leaf(read)?.as_span().end();
+        let end = token::last_leaf(read).as_span().end();
         let last = self.bytes(start + end, start + end).end;
         let next = tokens.iter().find(|token| token.span.start >= last)?;
         let before = tokens.iter().rev().find(|token| token.span.end <= last)?;

@@ -9,18 +9,19 @@ use crate::tree::At;
 
 /// The last token inside a pair. pest lets a rule that ends in an optional part run on over blanks and comments; its last
 /// token does not.
-pub(super) fn last_leaf(pair: Pair<'_, Rule>) -> Option<Pair<'_, Rule>> {
+pub(super) fn last_leaf(pair: Pair<'_, Rule>) -> Pair<'_, Rule> {
     let mut last = pair;
-    while let Some(inner) = last.clone().into_inner().next_back() {
+    // A string has parts, and ends with its quote.
+    while let Some(inner) = last.clone().into_inner().next_back().filter(|_| last.as_rule() != Rule::STRING) {
         last = inner;
     }
-    Some(last)
+    last
 }
 
 impl<'a> Reader<'a> {
     /// Where a pair stands in the file, without blanks behind it.
     pub(super) fn span(&self, pair: &Pair<'_, Rule>) -> Span {
-        let end = last_leaf(pair.clone()).map_or(pair.as_span().end(), |last| last.as_span().end());
+        let end = last_leaf(pair.clone()).as_span().end();
         self.bytes(pair.as_span().start(), end)
     }
 
