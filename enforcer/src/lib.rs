@@ -1,1 +1,3 @@
 //! Keeps a plan true on a Linux host.
+
+pub mod decide;
