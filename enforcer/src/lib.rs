@@ -1,1 +1,5 @@
 //! Keeps a plan true on a Linux host.
+
+pub mod error;
+pub mod ids;
+pub mod roots;
