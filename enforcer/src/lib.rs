@@ -3,3 +3,6 @@
 pub mod error;
 pub mod ids;
 pub mod roots;
+pub mod sys;
+#[cfg(test)]
+mod testing;
