@@ -1,5 +1,7 @@
 //! What the tests of several rooms share.
 
+use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::process::{Child, Command, Stdio};
 
 use crate::ids::Pid;
@@ -9,7 +11,21 @@ pub(crate) struct Sleeper(Child);
 
 impl Sleeper {
     pub(crate) fn start() -> Sleeper {
-        Sleeper(Command::new("sleep").arg("60").stdin(Stdio::null()).spawn().unwrap())
+        Sleeper::of("sleep")
+    }
+
+    /// Another program that takes a number of seconds.
+    pub(crate) fn of(program: impl AsRef<OsStr>) -> Sleeper {
+        let mut command = Command::new(program);
+        command.arg("60").stdin(Stdio::null());
+        loop {
+            match command.spawn() {
+                Ok(child) => return Sleeper(child),
+                // A program just written stays open for an instant in what another test is forking.
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+                Err(error) => panic!("{error}"),
+            }
+        }
     }
 
     pub(crate) fn pid(&self) -> Pid {
