@@ -2,5 +2,5 @@
 #![expect(unsafe_code, reason = "raw system calls; each block says why it is sound")]
 
 pub mod affinity;
-pub mod connector;
+pub(crate) mod connector;
 pub mod sched;

@@ -74,6 +74,15 @@ impl Connector {
         Ok(outcome)
     }
 
+    /// The size of the receive buffer in bytes as the kernel counts it: 32 MiB, or with less privilege what the host's
+    /// `net.core.rmem_max` allowed, and then overflows come sooner.
+    ///
+    /// # Errors
+    /// None that getsockopt(2) gives for an open socket.
+    pub fn receive_buffer(&self) -> Result<usize, KernelError> {
+        connector::receive_buffer(&self.fd)
+    }
+
     fn await_answer(&mut self, number: u32, patience: Duration) -> Result<(), KernelError> {
         let fail = |errno| Err(KernelError::new(Object::Connector, "subscribe", errno));
         let end = Instant::now() + patience;

@@ -3,6 +3,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{setsockopt, sockopt};
 
 use super::*;
 use crate::testing::is_root;
@@ -137,9 +138,9 @@ fn an_overflow_is_reported_and_what_follows_is_read() {
         return;
     }
     let mut connector = Connector::open(Duration::from_secs(10)).unwrap();
-    assert!(crate::sys::connector::receive_buffer(&connector.as_fd()).unwrap() >= 16 << 20);
+    assert!(connector.receive_buffer().unwrap() >= 16 << 20);
     // The smallest buffer there is, so that a few processes fill it.
-    nix::sys::socket::setsockopt(&connector.as_fd(), nix::sys::socket::sockopt::RcvBuf, &0).unwrap();
+    setsockopt(&connector.as_fd(), sockopt::RcvBufForce, &0).unwrap();
     for _ in 0..20 {
         assert!(Command::new("true").status().unwrap().success());
     }
@@ -147,6 +148,9 @@ fn an_overflow_is_reported_and_what_follows_is_read() {
     let outcome = connector.drain(&mut seen).unwrap();
     assert!(outcome.lost > 0);
     assert_eq!(outcome.events, seen.len());
+
+    setsockopt(&connector.as_fd(), sockopt::RcvBufForce, &(1 << 20)).unwrap();
+    connector.drain(&mut seen).unwrap();
     let mut child = Command::new("true").spawn().unwrap();
     let pid = Pid(child.id() as i32);
     child.wait().unwrap();

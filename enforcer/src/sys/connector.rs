@@ -1,7 +1,7 @@
 //! The socket of the process connector: `Documentation/driver-api/connector.rst`, `include/uapi/linux/cn_proc.h`,
 //! netlink(7).
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{self, MsgFlags, NetlinkAddr, sockopt};
@@ -11,7 +11,7 @@ use crate::error::{KernelError, Object};
 /// The receive buffer asked for, in bytes; the kernel grants twice that for its overhead (socket(7)). A message counts
 /// for somewhat under 1 KiB there and a short-lived process is three, so there is room for about ten thousand such
 /// processes between two reads.
-pub const RECEIVE_BUFFER: usize = 16 << 20;
+pub(crate) const RECEIVE_BUFFER: usize = 16 << 20;
 
 /// What a receive gave.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) enum Received {
 ///
 /// # Errors
 /// `EPROTONOSUPPORT` without `CONFIG_PROC_EVENTS` or outside the host's network namespace, `EPERM` without privilege.
-pub fn open() -> Result<OwnedFd, KernelError> {
+pub(crate) fn open() -> Result<OwnedFd, KernelError> {
     let fail = |operation| move |errno| KernelError::new(Object::Connector, operation, errno);
     let kind = libc::SOCK_DGRAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: takes numbers only.
@@ -78,7 +78,7 @@ pub(crate) fn receive(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<Received,
 ///
 /// # Errors
 /// `EBADF`, `ENOTSOCK` for something else than a socket.
-pub fn receive_buffer(fd: &impl AsFd) -> Result<usize, KernelError> {
+pub(crate) fn receive_buffer(fd: &OwnedFd) -> Result<usize, KernelError> {
     socket::getsockopt(fd, sockopt::RcvBuf)
         .map_err(|errno| KernelError::new(Object::Connector, "getsockopt SO_RCVBUF", errno))
 }
