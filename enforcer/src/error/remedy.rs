@@ -61,7 +61,8 @@ fn connector(operation: &str, errno: Errno) -> Option<&'static str> {
 
 fn cpuset(errno: Errno) -> Option<&'static str> {
     Some(match errno {
-        Errno::EINVAL => "not a list of what this machine has online, or it overlaps a sibling group that is exclusive",
+        Errno::EINVAL => "something of it is not online here, or it overlaps a sibling group that is exclusive",
+        Errno::ERANGE => "this kernel has no CPU or memory node of so high a number",
         Errno::EACCES => "a group may have only what its parent has, and the root group cannot be changed",
         Errno::EBUSY => "a child group or a deadline thread still needs what would be taken away",
         Errno::ENOSPC => "a group that holds threads may not be left without CPUs or memory nodes",

@@ -5,8 +5,8 @@ fn a_cpuset_write_says_path_value_reason_and_remedy() {
     let error = KernelError::file("/cg/x/cpuset.cpus", "write", Errno::EINVAL).with_value("0-3");
     assert_eq!(
         error.to_string(),
-        "cannot write `0-3` to /cg/x/cpuset.cpus: Invalid argument: not a list of what this machine has online, or it \
-         overlaps a sibling group that is exclusive"
+        "cannot write `0-3` to /cg/x/cpuset.cpus: Invalid argument: something of it is not online here, or it overlaps \
+         a sibling group that is exclusive"
     );
 }
 
