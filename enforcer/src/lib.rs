@@ -1,3 +1,16 @@
 //! Keeps a plan true on a Linux host.
+//!
+//! The rooms of the kernel interface hold values and one-operation functions, no policy: [`sys`] makes system calls,
+//! [`events`] listens to the process connector, [`procfs`] reads `/proc`, [`cgroup`] reads and writes control groups.
+//! None knows a path by itself; they come from [`roots::Roots`]. What the kernel refuses is an [`error::KernelError`].
 
+pub mod cgroup;
 pub mod decide;
+pub mod error;
+pub mod events;
+pub mod ids;
+pub mod procfs;
+pub mod roots;
+pub mod sys;
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,32 @@
+use super::*;
+
+#[test]
+fn a_cpuset_write_says_path_value_reason_and_remedy() {
+    let error = KernelError::file("/cg/x/cpuset.cpus", "write", Errno::EINVAL).with_value("0-3");
+    assert_eq!(
+        error.to_string(),
+        "cannot write `0-3` to /cg/x/cpuset.cpus: Invalid argument: something of it is not online here, or it overlaps \
+         a sibling group that is exclusive"
+    );
+}
+
+#[test]
+fn a_refused_real_time_policy_names_both_causes() {
+    let error = KernelError::new(Object::Thread(Tid(7)), "sched_setattr", Errno::EPERM).with_value("SCHED_RR");
+    let text = error.to_string();
+    assert!(
+        text.starts_with("cannot sched_setattr `SCHED_RR` on thread 7: Operation not permitted: needs root"),
+        "{text}"
+    );
+    assert!(text.contains("cpu.rt_runtime_us"), "{text}");
+}
+
+#[test]
+fn only_what_belongs_to_a_process_can_be_gone() {
+    let gone = KernelError::new(Object::ProcessFile("/proc/1/stat".into()), "open", Errno::ENOENT);
+    assert!(gone.is_gone());
+    assert!(KernelError::new(Object::Thread(Tid(7)), "sched_setattr", Errno::ESRCH).is_gone());
+    let missing = KernelError::file("/cg/x/cpuset.cpus", "open", Errno::ENOENT);
+    assert!(!missing.is_gone());
+    assert_eq!(gone.to_string(), "cannot open /proc/1/stat: No such file or directory: it has ended");
+}

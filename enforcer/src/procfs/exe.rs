@@ -1,0 +1,49 @@
+//! `/proc/PID/exe`: proc_pid_exe(5).
+
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+
+use nix::errno::Errno;
+
+use super::Procfs;
+use crate::error::{KernelError, errno_of};
+use crate::ids::Pid;
+
+/// The program that a process runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exe {
+    /// The resolved path as the process's own root has it, without the kernel's ` (deleted)`.
+    pub path: Vec<u8>,
+    /// Whether the file was removed or replaced since, as after an upgrade. A file whose own name ends in ` (deleted)`
+    /// cannot be told from that.
+    pub deleted: bool,
+}
+
+impl Exe {
+    pub(super) fn parse(mut link: Vec<u8>) -> Exe {
+        let suffix = b" (deleted)";
+        let deleted = link.ends_with(suffix);
+        if deleted {
+            link.truncate(link.len() - suffix.len());
+        }
+        Exe { path: link, deleted }
+    }
+}
+
+impl Procfs {
+    /// The program of a process; `None` where it has none, as a kernel thread or a zombie.
+    ///
+    /// # Errors
+    /// Gone where the process has ended; `EACCES` without `CAP_SYS_PTRACE` on another user's.
+    pub fn exe(&self, pid: Pid) -> Result<Option<Exe>, KernelError> {
+        let entry = self.of_process(pid);
+        let path = entry.directory.join("exe");
+        match fs::read_link(&path) {
+            Ok(link) => Ok(Some(Exe::parse(link.into_os_string().into_vec()))),
+            Err(error) => match entry.error(&path, "readlink", errno_of(&error)) {
+                error if error.errno() == Errno::ENOENT && !error.is_gone() => Ok(None),
+                error => Err(error),
+            },
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! System calls that no safe wrapper covers. The only module of this crate with unsafe code.
+#![expect(unsafe_code, reason = "raw system calls; each block says why it is sound")]
+
+pub mod affinity;
+pub(crate) mod connector;
+pub mod sched;

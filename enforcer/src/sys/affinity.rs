@@ -1,0 +1,93 @@
+//! The CPUs one thread may run on: sched_getaffinity(2) and sched_setaffinity(2).
+//!
+//! The C library's `cpu_set_t` ends at 1,024 CPUs; the system calls do not, so they are made directly.
+
+use std::mem::size_of_val;
+
+use cotenant_compiler::CpuSet;
+use nix::errno::Errno;
+
+use crate::error::{KernelError, Object};
+use crate::ids::Tid;
+
+// The kernel's mask is an array of unsigned long, ours of u64: the same bytes, except with short words and big ends.
+#[cfg(not(any(target_pointer_width = "64", target_endian = "little")))]
+compile_error!("CPU masks are not laid out as 64-bit words on this machine");
+
+/// Words to begin with: 1,024 CPUs.
+const FIRST_WORDS: usize = 16;
+
+/// Words to give up at: 65,536 CPUs, eight times what any kernel can be built for.
+const LAST_WORDS: usize = 1024;
+
+/// The CPUs on which the thread may run now: its own mask within its cpuset, online CPUs only. What it asked for
+/// before a cpuset narrowed it cannot be read (the kernel remembers it since Linux 6.2).
+///
+/// # Errors
+/// `ESRCH` where the thread has ended.
+pub fn get(tid: Tid) -> Result<CpuSet, KernelError> {
+    let mut words = vec![0_u64; FIRST_WORDS];
+    loop {
+        // SAFETY: the kernel writes at most the given number of bytes, all of them inside `words`, which lives on.
+        let written = unsafe {
+            libc::syscall(libc::SYS_sched_getaffinity, tid.0, size_of_val(words.as_slice()), words.as_mut_ptr())
+        };
+        match Errno::result(written) {
+            // It writes its own mask's length and no more; the rest are the zeros from above.
+            Ok(_) => return Ok(CpuSet::from_words(words)),
+            // The one cause of EINVAL: the buffer is shorter than the kernel's mask.
+            Err(Errno::EINVAL) if words.len() < LAST_WORDS => words = vec![0; words.len() * 2],
+            Err(errno) => return Err(KernelError::new(Object::Thread(tid), "sched_getaffinity", errno)),
+        }
+    }
+}
+
+/// Sets the CPUs on which the thread may run. The kernel takes the part inside the thread's cpuset and drops the rest
+/// without a word, so a caller that cares reads back.
+///
+/// # Errors
+/// `EINVAL` where nothing of the set is online and in the thread's cpuset, or for a kernel thread bound to its CPU;
+/// `EPERM` without `CAP_SYS_NICE` on another user's thread; `EBUSY` for a deadline thread; `ESRCH` where it has ended.
+pub fn set(tid: Tid, cpus: &CpuSet) -> Result<(), KernelError> {
+    let words = cpus.words();
+    // SAFETY: the kernel reads exactly the given number of bytes, all of them inside `words`; a short mask means zeros.
+    let done = unsafe { libc::syscall(libc::SYS_sched_setaffinity, tid.0, size_of_val(words), words.as_ptr()) };
+    Errno::result(done)
+        .map(drop)
+        .map_err(|errno| KernelError::new(Object::Thread(tid), "sched_setaffinity", errno).with_value(cpus))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cotenant_compiler::CpuId;
+
+    #[test]
+    fn a_mask_is_narrowed_and_put_back() {
+        let tid = Tid::current();
+        let before = get(tid).unwrap();
+        let one: CpuSet = before.first().into_iter().collect();
+        set(tid, &one).unwrap();
+        assert_eq!(get(tid).unwrap(), one);
+        set(tid, &before).unwrap();
+        assert_eq!(get(tid).unwrap(), before);
+    }
+
+    #[test]
+    fn cpus_past_the_c_librarys_limit_are_dropped_by_the_kernel_not_by_us() {
+        let tid = Tid::current();
+        let before = get(tid).unwrap();
+        let mut more = before.clone();
+        more.insert(CpuId(5_000));
+        set(tid, &more).unwrap();
+        assert_eq!(get(tid).unwrap(), before);
+        let error = set(tid, &[CpuId(5_000)].into_iter().collect()).unwrap_err();
+        assert_eq!(error.errno(), Errno::EINVAL);
+        assert!(error.to_string().contains("`5000` on thread"), "{error}");
+    }
+
+    #[test]
+    fn a_thread_that_is_not_there_is_gone() {
+        assert!(get(Tid(i32::MAX)).unwrap_err().is_gone());
+    }
+}
