@@ -4,13 +4,20 @@
 //! [`events`] listens to the process connector, [`procfs`] reads `/proc`, [`cgroup`] reads and writes control groups.
 //! None knows a path by itself; they come from [`roots::Roots`]. What the kernel refuses is an [`error::KernelError`].
 
+pub mod accounts;
 pub mod cgroup;
 pub mod decide;
 pub mod error;
 pub mod events;
+pub mod ground;
+pub mod hold;
 pub mod ids;
+pub mod journal;
+pub mod member;
 pub mod procfs;
 pub mod roots;
+pub mod subject;
 pub mod sys;
 #[cfg(test)]
 mod testing;
+pub mod thread;

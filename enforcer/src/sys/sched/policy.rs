@@ -22,7 +22,7 @@ pub enum SchedPolicy {
 }
 
 impl SchedPolicy {
-    pub(super) fn from_raw(number: u32) -> SchedPolicy {
+    pub(crate) fn from_raw(number: u32) -> SchedPolicy {
         match number {
             0 => SchedPolicy::Other,
             1 => SchedPolicy::Fifo,
@@ -34,7 +34,7 @@ impl SchedPolicy {
         }
     }
 
-    pub(super) fn to_raw(self) -> u32 {
+    pub(crate) fn to_raw(self) -> u32 {
         match self {
             SchedPolicy::Other => 0,
             SchedPolicy::Fifo => 1,

@@ -1,0 +1,282 @@
+//! The groups that cotenant makes: one below its own, for each class that processes are moved into.
+//!
+//! On version 1 of control groups the cpuset tree belongs to nobody, so cotenant has `cotenant/CLASS` there, and the same
+//! in the freezer's tree for classes that may have to stop. On version 2 nothing is made or moved: what the trees there
+//! hold belongs to systemd or a container engine.
+
+use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use cotenant_compiler::CpuSet;
+use nix::errno::Errno;
+
+use crate::cgroup::{Group, Hierarchy, Magic, Version};
+use crate::error::KernelError;
+use crate::ids::Pid;
+use crate::member::Origin;
+use crate::procfs::Cgroups;
+use crate::roots::Roots;
+
+/// The hierarchies of this host and cotenant's groups in them.
+pub struct Ground {
+    version: Option<Version>,
+    cpuset: Option<Group>,
+    freezer: Option<Group>,
+    own: String,
+    classes: HashMap<String, ClassGroup>,
+}
+
+/// The groups of one class.
+struct ClassGroup {
+    cpuset: Group,
+    freezer: Option<Group>,
+    /// As written last; what is written already is not written again.
+    cpus: CpuSet,
+    frozen: bool,
+}
+
+impl Ground {
+    /// Looks at the hierarchies; makes nothing.
+    ///
+    /// # Errors
+    /// Where a root group cannot be opened.
+    pub fn open(roots: &Roots) -> Result<Ground, KernelError> {
+        let hierarchy = Hierarchy::detect(&roots.cgroup, Magic::Check);
+        Ok(Ground {
+            version: hierarchy.version(),
+            cpuset: hierarchy.cpuset_root()?,
+            freezer: hierarchy.freezer_root()?,
+            own: roots.group.clone(),
+            classes: HashMap::new(),
+        })
+    }
+
+    /// The version of control groups that has CPU sets here.
+    #[must_use]
+    pub fn version(&self) -> Option<Version> {
+        self.version
+    }
+
+    /// Whether a process can be moved into a group of cotenant's own.
+    #[must_use]
+    pub fn takes_moves(&self) -> bool {
+        self.version == Some(Version::V1)
+    }
+
+    /// The process's group in the hierarchy with CPU sets, as a path from its root.
+    #[must_use]
+    pub fn path_of<'a>(&self, cgroups: &'a Cgroups) -> Option<&'a Path> {
+        let path = match self.version? {
+            Version::V1 => cgroups.controller("cpuset"),
+            Version::V2 => cgroups.unified(),
+        };
+        path.map(|path| Path::new(std::ffi::OsStr::from_bytes(path)))
+    }
+
+    /// The process's group in the freezer's hierarchy.
+    fn freezer_path_of(&self, cgroups: &Cgroups) -> Option<PathBuf> {
+        let path = self.freezer.as_ref().and_then(|_| cgroups.controller("freezer"))?;
+        Some(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
+    }
+
+    /// Whether a path from a hierarchy's root is one of cotenant's groups.
+    #[must_use]
+    pub fn is_own(&self, path: &Path) -> bool {
+        path.strip_prefix("/").unwrap_or(path).starts_with(&self.own)
+    }
+
+    /// Opens the group at a path from the root of the hierarchy with CPU sets.
+    ///
+    /// # Errors
+    /// `ENOENT` where it is gone or there is no such hierarchy.
+    pub fn group_at(&self, path: &Path) -> Result<Group, KernelError> {
+        open_below(self.cpuset.as_ref(), path)
+    }
+
+    /// The CPUs that the group at this path gives its threads; all of `otherwise` where there are no CPU sets.
+    #[must_use]
+    pub fn cpus_at(&self, path: &Path, otherwise: &CpuSet) -> CpuSet {
+        let group = self.group_at(path).and_then(|group| group.effective_cpus());
+        group.ok().filter(|cpus| !cpus.is_empty()).unwrap_or_else(|| otherwise.clone())
+    }
+
+    /// Moves a process into the class's group, which is made if need be; `stops` says that the class may be frozen.
+    /// Returns where it came from, for what of it was moved.
+    ///
+    /// # Errors
+    /// As [`Group::add_process`] and [`Group::create_child`]; nothing is moved then, or it is moved back.
+    pub fn take_in(
+        &mut self,
+        pid: Pid,
+        cgroups: &Cgroups,
+        class: &str,
+        cpus: &CpuSet,
+        stops: bool,
+    ) -> Result<(), KernelError> {
+        self.class(class, cpus, stops)?;
+        let in_freezer = self.freezer_path_of(cgroups).is_some_and(|path| path == Path::new("/"));
+        let Some(groups) = self.classes.get(class) else { return Ok(()) };
+        groups.cpuset.add_process(pid)?;
+        match &groups.freezer {
+            Some(freezer) if in_freezer => freezer.add_process(pid),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where a process is now, as what [`Ground::take_in`] will have to undo.
+    #[must_use]
+    pub fn origin(&self, cgroups: &Cgroups, stops: bool) -> Origin {
+        let freezer = self.freezer_path_of(cgroups).filter(|path| stops && path == Path::new("/"));
+        let own = |path: PathBuf| if self.is_own(&path) { PathBuf::from("/") } else { path };
+        let cpuset = self.path_of(cgroups).map_or_else(|| PathBuf::from("/"), Path::to_owned);
+        Origin { cpuset: own(cpuset), freezer: freezer.map(own) }
+    }
+
+    /// Moves a process back where it came from; to the root where that group is gone.
+    ///
+    /// # Errors
+    /// As [`Group::add_process`].
+    pub fn give_back(&self, pid: Pid, origin: &Origin) -> Result<(), KernelError> {
+        let back = |root: Option<&Group>, path: &Path| match open_below(root, path) {
+            Ok(group) => group.add_process(pid),
+            Err(error) if error.errno() == Errno::ENOENT => open_below(root, Path::new("/"))?.add_process(pid),
+            Err(error) => Err(error),
+        };
+        // Out of the freezer first: a frozen process could not be moved on by anybody else.
+        if let Some(path) = &origin.freezer {
+            back(self.freezer.as_ref(), path)?;
+        }
+        back(self.cpuset.as_ref(), &origin.cpuset)
+    }
+
+    /// Gives the class's group these CPUs, where it has a group and others.
+    ///
+    /// # Errors
+    /// As [`Group::set_cpus`]; `EIO` where the kernel took the value and shows another.
+    pub fn set_cpus(&mut self, class: &str, cpus: &CpuSet) -> Result<(), KernelError> {
+        let Some(groups) = self.classes.get_mut(class).filter(|groups| groups.cpus != *cpus) else { return Ok(()) };
+        groups.cpuset.set_cpus(cpus)?;
+        let stands = groups.cpuset.cpus()?;
+        if stands != *cpus {
+            let path = groups.cpuset.directory().join("cpuset.cpus");
+            return Err(KernelError::file(path, "write", Errno::EIO).with_value(format!("{cpus} (stands at {stands})")));
+        }
+        groups.cpus = cpus.clone();
+        Ok(())
+    }
+
+    /// Stops the class's group or lets it run. Returns false where the class cannot be stopped here.
+    ///
+    /// # Errors
+    /// As [`Group::freeze`].
+    pub fn set_frozen(&mut self, class: &str, frozen: bool) -> Result<bool, KernelError> {
+        let Some(groups) = self.classes.get_mut(class) else { return Ok(false) };
+        let Some(freezer) = &groups.freezer else { return Ok(false) };
+        if groups.frozen != frozen {
+            if frozen {
+                freezer.freeze()?
+            } else {
+                freezer.thaw()?
+            };
+            groups.frozen = frozen;
+        }
+        Ok(true)
+    }
+
+    /// Processes in the class's groups.
+    ///
+    /// # Errors
+    /// As [`Group::procs`].
+    pub fn residents(&self, class: &str) -> Result<Vec<Pid>, KernelError> {
+        self.classes.get(class).map_or_else(|| Ok(Vec::new()), |groups| groups.cpuset.procs())
+    }
+
+    /// The classes that have groups.
+    #[must_use]
+    pub fn classes(&self) -> Vec<String> {
+        self.classes.keys().cloned().collect()
+    }
+
+    /// Removes the groups of a class, which must be empty.
+    ///
+    /// # Errors
+    /// As [`Group::remove`]; the groups are kept then.
+    pub fn drop_class(&mut self, class: &str) -> Result<(), KernelError> {
+        self.set_frozen(class, false)?;
+        let Some(groups) = self.classes.remove(class) else { return Ok(()) };
+        groups.cpuset.remove()?;
+        groups.freezer.map_or(Ok(()), |freezer| freezer.remove())
+    }
+
+    /// Opens groups that an earlier run left behind, so that they can be emptied and removed.
+    ///
+    /// # Errors
+    /// As [`Group::children`].
+    pub fn adopt_leftovers(&mut self) -> Result<(), KernelError> {
+        if !self.takes_moves() {
+            return Ok(());
+        }
+        let own = |root: &Option<Group>| root.as_ref().and_then(|root| root.child(&self.own).ok());
+        let (cpuset, freezer) = (own(&self.cpuset), own(&self.freezer));
+        let Some(cpuset) = cpuset else { return Ok(()) };
+        for name in cpuset.children()? {
+            let group = cpuset.child(&name)?;
+            let freezer = freezer.as_ref().and_then(|freezer| freezer.child(&name).ok());
+            let cpus = group.cpus()?;
+            let frozen = freezer.is_some();
+            self.classes
+                .insert(name.to_string_lossy().into_owned(), ClassGroup { cpuset: group, freezer, cpus, frozen });
+        }
+        Ok(())
+    }
+
+    /// Removes cotenant's own groups, where nothing is left in them.
+    ///
+    /// # Errors
+    /// As [`Group::remove`].
+    pub fn clear(&mut self) -> Result<(), KernelError> {
+        if !self.takes_moves() {
+            return Ok(());
+        }
+        for root in [&self.cpuset, &self.freezer].into_iter().flatten() {
+            match root.child(&self.own) {
+                Ok(own) => own.remove()?,
+                Err(error) if error.errno() == Errno::ENOENT => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn class(&mut self, class: &str, cpus: &CpuSet, stops: bool) -> Result<(), KernelError> {
+        let known = self.classes.get(class).is_some_and(|groups| groups.freezer.is_some() || !stops);
+        if known {
+            return self.set_cpus(class, cpus);
+        }
+        let Some(root) = &self.cpuset else { return Ok(()) };
+        let own = child_or_new(root, &self.own)?;
+        own.copy_cpuset_from(root)?;
+        let cpuset = child_or_new(&own, class)?;
+        cpuset.set_mems(&own.mems()?)?;
+        cpuset.set_cpus(cpus)?;
+        let freezer = match self.freezer.as_ref().filter(|_| stops) {
+            Some(root) => Some(child_or_new(&child_or_new(root, &self.own)?, class)?),
+            None => None,
+        };
+        self.classes.insert(class.to_owned(), ClassGroup { cpuset, freezer, cpus: cpus.clone(), frozen: false });
+        Ok(())
+    }
+}
+
+fn open_below(root: Option<&Group>, path: &Path) -> Result<Group, KernelError> {
+    let Some(root) = root else { return Err(KernelError::file(path, "open", Errno::ENOENT)) };
+    Group::open(root.directory().join(path.strip_prefix("/").unwrap_or(path)), root.version())
+}
+
+fn child_or_new(parent: &Group, name: &str) -> Result<Group, KernelError> {
+    match parent.create_child(name) {
+        Err(error) if error.errno() == Errno::EEXIST => parent.child(name),
+        made => made,
+    }
+}

@@ -1,0 +1,147 @@
+//! What things were before they were first touched, on disk, so that no crash loses the way back.
+//!
+//! One record a line, appended before the first write to what it describes; a later record of the same thing replaces the
+//! earlier one. A last line without its line break was cut short by a crash: what it describes was not touched yet, so it
+//! is dropped. Process ids mean nothing after a reboot, so a journal of another boot is void.
+
+mod record;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+pub use record::Record;
+
+use crate::error::{KernelError, errno_of};
+
+/// First word of the first line, and the version of the format.
+const HEADER: &str = "cotenant-journal 1";
+
+/// The journal of a run directory, open for appending.
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    boot: String,
+    /// Lines since the last rewrite, to know when another pays.
+    lines: usize,
+}
+
+impl Journal {
+    /// Opens the journal in `run`, made if need be, and gives what an earlier run left in it. `proc` tells which boot this
+    /// is.
+    ///
+    /// # Errors
+    /// Where the directory or file cannot be made, read or written.
+    pub fn open(run: &Path, proc: &Path) -> Result<(Journal, Vec<Record>), KernelError> {
+        let path = run.join("journal");
+        let fail = |operation| {
+            let path = path.clone();
+            move |error: std::io::Error| KernelError::file(path, operation, errno_of(&error))
+        };
+        let boot_id = proc.join("sys/kernel/random/boot_id");
+        let boot = fs::read_to_string(&boot_id)
+            .map_err(|error| KernelError::file(&boot_id, "read", errno_of(&error)))?
+            .trim()
+            .to_owned();
+        let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC;
+        let mut options = OpenOptions::new();
+        let file = options.read(true).append(true).create(true).mode(0o600).custom_flags(flags).open(&path);
+        let file = file.map_err(fail("open"))?;
+        let text = fs::read_to_string(&path).map_err(fail("read"))?;
+        let records = read(&text, &boot);
+        let mut journal = Journal { path, file, boot, lines: records.len() };
+        // A line that was cut short would swallow the next one.
+        journal.rewrite(&records)?;
+        Ok((journal, records))
+    }
+
+    /// Appends records in one write.
+    ///
+    /// # Errors
+    /// Where the file cannot be written; then nothing of what they describe may be touched.
+    pub fn append<'a>(&mut self, records: impl IntoIterator<Item = &'a Record>) -> Result<(), KernelError> {
+        let mut text = String::new();
+        for record in records {
+            text.push_str(&record.to_string());
+            text.push('\n');
+            self.lines += 1;
+        }
+        let written = if text.is_empty() { Ok(()) } else { self.file.write_all(text.as_bytes()) };
+        written.map_err(|error| KernelError::file(&self.path, "write", errno_of(&error)))
+    }
+
+    /// Lines in the file, about.
+    #[must_use]
+    pub fn lines(&self) -> usize {
+        self.lines
+    }
+
+    /// Replaces the whole journal, atomically.
+    ///
+    /// # Errors
+    /// Where the new file cannot be written; the old one stays then.
+    pub fn rewrite<'a>(&mut self, records: impl IntoIterator<Item = &'a Record>) -> Result<(), KernelError> {
+        let new = self.path.with_extension("new");
+        let fail = |operation| {
+            let new = new.clone();
+            move |error: std::io::Error| KernelError::file(new, operation, errno_of(&error))
+        };
+        match fs::remove_file(&new) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(fail("unlink")(error)),
+            _ => {}
+        }
+        let mut options = OpenOptions::new();
+        let file = options.append(true).create_new(true).mode(0o600).open(&new).map_err(fail("open"))?;
+        let mut text = format!("{HEADER} boot={}\n", self.boot);
+        let mut lines = 0;
+        for record in records {
+            text.push_str(&record.to_string());
+            text.push('\n');
+            lines += 1;
+        }
+        (&file).write_all(text.as_bytes()).map_err(fail("write"))?;
+        fs::rename(&new, &self.path).map_err(fail("rename"))?;
+        (self.file, self.lines) = (file, lines);
+        Ok(())
+    }
+
+    /// Removes the journal, when nothing is left to undo.
+    ///
+    /// # Errors
+    /// Where it cannot be removed.
+    pub fn remove(self) -> Result<(), KernelError> {
+        fs::remove_file(&self.path).map_err(|error| KernelError::file(&self.path, "unlink", errno_of(&error)))
+    }
+}
+
+/// Makes the run directory if need be and checks that nobody else can write in it.
+///
+/// # Errors
+/// Where it cannot be made; `EPERM` where another user owns it or others may write in it.
+pub fn prepare_directory(run: &Path) -> Result<(), KernelError> {
+    let fail = |operation| move |error: std::io::Error| KernelError::file(run, operation, errno_of(&error));
+    match fs::create_dir_all(run) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(fail("mkdir")(error)),
+        _ => {}
+    }
+    let found = fs::symlink_metadata(run).map_err(fail("stat"))?;
+    let ours = found.is_dir() && found.uid() == nix::unistd::geteuid().as_raw() && found.mode() & 0o022 == 0;
+    match ours {
+        true => Ok(()),
+        false => Err(KernelError::file(run, "trust", nix::errno::Errno::EPERM)),
+    }
+}
+
+/// The records of this boot; of lines about one thing the last counts, and nothing of what is gone.
+fn read(text: &str, boot: &str) -> Vec<Record> {
+    let whole = text.rfind('\n').map_or("", |end| text.get(..end).unwrap_or(""));
+    let mut lines = whole.lines();
+    if lines.next() != Some(&format!("{HEADER} boot={boot}")) {
+        return Vec::new();
+    }
+    record::fold(lines.filter_map(Record::parse))
+}
+
+#[cfg(test)]
+mod tests;

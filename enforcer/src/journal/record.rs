@@ -1,0 +1,202 @@
+//! One line of the journal.
+//!
+//! `WORD key=value …`, values without blanks: paths are percent-escaped, sets of CPUs in the kernel's list format.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use cotenant_compiler::CpuSet;
+
+use crate::ids::{Pid, Tid};
+use crate::member::Origin;
+use crate::sys::sched::{Deadline, SchedPolicy, SchedState};
+use crate::thread::{Before, Mask, Touched, Wrote};
+
+/// What one line says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record {
+    /// A process was moved out of these groups.
+    Process {
+        /// Its id.
+        pid: Pid,
+        /// Its start time.
+        start: u64,
+        /// Where it came from.
+        origin: Origin,
+    },
+    /// A thread is about to be changed.
+    Thread {
+        /// Its process.
+        pid: Pid,
+        /// Its id.
+        tid: Tid,
+        /// Its start time, what it was, what is written.
+        touched: Touched,
+    },
+    /// A group that is not cotenant's gets other CPUs.
+    Group {
+        /// Its path from the hierarchy's root.
+        path: PathBuf,
+        /// Its CPUs before; empty on version 2 for those of its parent.
+        before: CpuSet,
+        /// Its CPUs as written.
+        wrote: CpuSet,
+    },
+    /// The process has ended or was given back: nothing is left to undo.
+    Gone {
+        /// Its id.
+        pid: Pid,
+    },
+    /// The group was given back.
+    GroupGone {
+        /// Its path from the hierarchy's root.
+        path: PathBuf,
+    },
+}
+
+impl Record {
+    /// Reads a line; none where it is not one.
+    #[must_use]
+    pub fn parse(line: &str) -> Option<Record> {
+        let mut words = line.split(' ');
+        let kind = words.next()?;
+        let values: HashMap<&str, &str> = words.filter_map(|word| word.split_once('=')).collect();
+        let get = |key: &str| values.get(key).copied();
+        let pid = || Some(Pid(get("pid")?.parse().ok()?));
+        let start = || get("start")?.parse().ok();
+        Some(match kind {
+            "process" => {
+                let freezer = get("freezer").filter(|path| *path != "-").map(unescape);
+                let origin = Origin { cpuset: unescape(get("cpuset")?), freezer };
+                Record::Process { pid: pid()?, start: start()?, origin }
+            }
+            "thread" => {
+                let mask = match get("mask")? {
+                    "any" => Mask::Any,
+                    list => Mask::Only(list.parse().ok()?),
+                };
+                let before = Before { sched: parse_sched(get("sched")?)?, mask };
+                let wrote = Wrote {
+                    sched: optional(get("wrote")?, parse_sched)?,
+                    cpus: optional(get("cpus")?, |list| list.parse().ok())?,
+                };
+                let touched = Touched { start: start()?, before, wrote };
+                Record::Thread { pid: pid()?, tid: Tid(get("tid")?.parse().ok()?), touched }
+            }
+            "group" => Record::Group {
+                path: unescape(get("path")?),
+                before: get("before")?.parse().ok()?,
+                wrote: get("wrote")?.parse().ok()?,
+            },
+            "gone" => Record::Gone { pid: pid()? },
+            "group-gone" => Record::GroupGone { path: unescape(get("path")?) },
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Record::Process { pid, start, origin } => {
+                let freezer = origin.freezer.as_deref().map_or_else(|| "-".to_owned(), escape);
+                write!(f, "process pid={pid} start={start} cpuset={} freezer={freezer}", escape(&origin.cpuset))
+            }
+            Record::Thread { pid, tid, touched } => {
+                let Touched { start, before, wrote } = touched;
+                write!(f, "thread pid={pid} tid={tid} start={start} sched={}", print_sched(&before.sched))?;
+                match &before.mask {
+                    Mask::Any => f.write_str(" mask=any")?,
+                    Mask::Only(cpus) => write!(f, " mask={cpus}")?,
+                }
+                let sched = wrote.sched.as_ref().map_or_else(|| "-".to_owned(), print_sched);
+                let cpus = wrote.cpus.as_ref().map_or_else(|| "-".to_owned(), CpuSet::to_string);
+                write!(f, " wrote={sched} cpus={cpus}")
+            }
+            Record::Group { path, before, wrote } => {
+                write!(f, "group path={} before={before} wrote={wrote}", escape(path))
+            }
+            Record::Gone { pid } => write!(f, "gone pid={pid}"),
+            Record::GroupGone { path } => write!(f, "group-gone path={}", escape(path)),
+        }
+    }
+}
+
+/// Only what still matters: the last record of each thing, and none of what is gone.
+pub(super) fn fold(records: impl Iterator<Item = Record>) -> Vec<Record> {
+    let mut processes = BTreeMap::new();
+    let mut threads: BTreeMap<Pid, BTreeMap<Tid, Record>> = BTreeMap::new();
+    let mut groups = BTreeMap::new();
+    for record in records {
+        match &record {
+            Record::Process { pid, .. } => drop(processes.insert(*pid, record)),
+            Record::Thread { pid, tid, .. } => drop(threads.entry(*pid).or_default().insert(*tid, record)),
+            Record::Group { path, .. } => drop(groups.insert(path.clone(), record)),
+            Record::Gone { pid } => {
+                processes.remove(pid);
+                threads.remove(pid);
+            }
+            Record::GroupGone { path } => drop(groups.remove(path)),
+        }
+    }
+    let threads = threads.into_values().flat_map(BTreeMap::into_values);
+    processes.into_values().chain(threads).chain(groups.into_values()).collect()
+}
+
+/// `-` is none, and anything that cannot be read spoils the line.
+fn optional<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
+    if text == "-" { Some(None) } else { parse(text).map(Some) }
+}
+
+fn print_sched(state: &SchedState) -> String {
+    let SchedState { policy, priority, nice, reset_on_fork, slice, deadline, .. } = state;
+    let plain = format!("{}:{priority}:{nice}:{}:{slice}", policy.to_raw(), u8::from(*reset_on_fork));
+    match deadline {
+        None => plain,
+        Some(Deadline { runtime, deadline, period, reclaim, overrun_signal }) => {
+            let flags = u8::from(*reclaim) | u8::from(*overrun_signal) << 1;
+            format!("{plain}:{runtime}:{deadline}:{period}:{flags}")
+        }
+    }
+}
+
+fn parse_sched(text: &str) -> Option<SchedState> {
+    let mut fields = text.split(':');
+    let mut state = SchedState::of(SchedPolicy::from_raw(fields.next()?.parse().ok()?));
+    state.priority = fields.next()?.parse().ok()?;
+    state.nice = fields.next()?.parse().ok()?;
+    state.reset_on_fork = fields.next()? == "1";
+    state.slice = fields.next()?.parse().ok()?;
+    if let Some(runtime) = fields.next() {
+        let mut number = || fields.next()?.parse::<u64>().ok();
+        let (deadline, period, flags) = (number()?, number()?, number()?);
+        let (reclaim, overrun_signal) = (flags & 1 != 0, flags & 2 != 0);
+        state.deadline = Some(Deadline { runtime: runtime.parse().ok()?, deadline, period, reclaim, overrun_signal });
+    }
+    Some(state)
+}
+
+/// Bytes other than printable ASCII, and `%`, as `%NN`.
+fn escape(path: &Path) -> String {
+    let byte = |byte: &u8| match byte {
+        b'!'..=b'~' if *byte != b'%' => char::from(*byte).to_string(),
+        _ => format!("%{byte:02x}"),
+    };
+    path.as_os_str().as_bytes().iter().map(byte).collect()
+}
+
+fn unescape(text: &str) -> PathBuf {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        let digits = tail.split_at_checked(2).filter(|_| *first == b'%');
+        let escaped = digits
+            .and_then(|(digits, after)| Some((u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?, after)));
+        let (byte, after) = escaped.unwrap_or((*first, tail));
+        bytes.push(byte);
+        rest = after;
+    }
+    PathBuf::from(std::ffi::OsString::from_vec(bytes))
+}

@@ -1,0 +1,78 @@
+//! A process as selectors see it: each field is read from `/proc` when it is first asked for.
+
+use std::cell::OnceCell;
+
+use cotenant_compiler::selector::{Account, Process};
+
+use crate::accounts::Accounts;
+use crate::ids::Pid;
+use crate::procfs::{Procfs, Stat, Status};
+
+/// One process. What cannot be read, because the process ended or its owner forbids it, matches nothing.
+pub struct Subject<'a> {
+    procfs: &'a Procfs,
+    accounts: &'a Accounts,
+    /// The first component of the groups that the enforcer makes, which say nothing about the process.
+    own_group: &'a str,
+    pid: Pid,
+    comm: Vec<u8>,
+    exe: OnceCell<Option<Vec<u8>>>,
+    args: OnceCell<Vec<Vec<u8>>>,
+    status: OnceCell<Option<Status>>,
+    cgroups: OnceCell<Vec<Vec<u8>>>,
+}
+
+impl<'a> Subject<'a> {
+    /// The process that `stat` was read of.
+    pub fn new(procfs: &'a Procfs, accounts: &'a Accounts, own_group: &'a str, pid: Pid, stat: &Stat) -> Subject<'a> {
+        Subject {
+            procfs,
+            accounts,
+            own_group,
+            pid,
+            comm: stat.comm.clone(),
+            exe: OnceCell::new(),
+            args: OnceCell::new(),
+            status: OnceCell::new(),
+            cgroups: OnceCell::new(),
+        }
+    }
+
+    fn status(&self) -> Option<&Status> {
+        self.status.get_or_init(|| self.procfs.status(self.pid).ok()).as_ref()
+    }
+
+    fn is_own(&self, path: &[u8]) -> bool {
+        let rest = path.strip_prefix(b"/").and_then(|path| path.strip_prefix(self.own_group.as_bytes()));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+    }
+}
+
+impl Process for Subject<'_> {
+    fn comm(&self) -> &[u8] {
+        &self.comm
+    }
+
+    fn exe(&self) -> Option<&[u8]> {
+        self.exe.get_or_init(|| self.procfs.exe(self.pid).ok().flatten().map(|exe| exe.path)).as_deref()
+    }
+
+    fn args(&self) -> &[Vec<u8>] {
+        self.args.get_or_init(|| self.procfs.cmdline(self.pid).map_or_else(|_| Vec::new(), |line| line.arguments))
+    }
+
+    fn user_is(&self, account: &Account) -> bool {
+        self.status().is_some_and(|status| self.accounts.is_user(account, status.user))
+    }
+
+    fn group_is(&self, account: &Account) -> bool {
+        self.status().is_some_and(|status| self.accounts.is_group(account, status.group))
+    }
+
+    fn cgroups(&self) -> &[Vec<u8>] {
+        self.cgroups.get_or_init(|| {
+            let groups = self.procfs.cgroups(self.pid).unwrap_or_default();
+            groups.paths().into_iter().filter(|path| !self.is_own(path)).map(<[u8]>::to_vec).collect()
+        })
+    }
+}
