@@ -6,8 +6,10 @@
 //! core lists its own threads, because cores with 1, 2, 4 and 8 of them may stand side by side.
 
 mod build;
+mod describe;
 
 pub use build::CpuPlace;
+pub use describe::summary;
 
 use crate::{CpuId, CpuSet};
 
