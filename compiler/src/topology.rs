@@ -7,9 +7,20 @@
 
 mod build;
 mod describe;
+mod environment;
+mod error;
+mod kinds;
+mod load;
+mod objects;
+mod source;
+#[cfg(test)]
+mod tests;
+mod xml;
 
 pub use build::CpuPlace;
 pub use describe::summary;
+pub use error::TopologyError;
+pub use source::TopologySource;
 
 use crate::{CpuId, CpuSet};
 
