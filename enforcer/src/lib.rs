@@ -7,12 +7,14 @@
 pub mod accounts;
 pub mod cgroup;
 pub mod decide;
+pub mod enforcer;
 pub mod error;
 pub mod events;
 pub mod ground;
 pub mod hold;
 pub mod ids;
 pub mod journal;
+pub mod load;
 pub mod member;
 pub mod procfs;
 pub mod roots;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::ids::Tid;
+use crate::ids::{Pid, Tid};
 use crate::thread::Touched;
 
 /// Why a process is in its class.
@@ -61,8 +61,12 @@ pub struct Member {
     pub class: usize,
     /// Why.
     pub joined: Joined,
-    /// How it is placed; absent until it is, and for unmanaged classes.
+    /// Its parent when it joined; an orphan gets another.
+    pub parent: Pid,
+    /// How it is placed; absent until it is.
     pub place: Option<Place>,
-    /// Its threads.
+    /// The name of the class it was placed for; absent until it is.
+    pub placed_for: Option<String>,
+    /// Its threads; none are kept of a process that nothing is done to.
     pub threads: BTreeMap<Tid, Touched>,
 }

@@ -102,49 +102,71 @@ fn same(a: &SchedState, b: &SchedState) -> bool {
     (a.policy, a.priority, a.nice, a.deadline) == (b.policy, b.priority, b.nice, b.deadline)
 }
 
+/// Writes that a thread needs, decided before any is made so that the journal can tell of them first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Todo {
+    sched: Option<(SchedState, SchedState)>,
+    cpus: Option<CpuSet>,
+}
+
+impl Todo {
+    /// Whether there is nothing to write.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Todo::default()
+    }
+}
+
 impl Touched {
-    /// Gives the thread the attributes of a class. Returns whether anything had to be written.
+    /// Compares the thread with what a class wants of it, notes what will be written, and gives the writes to make. What
+    /// an earlier class wrote and this one does not mention is undone. `cpus` is the mask the thread shall have of its
+    /// own, where it shall have one.
     ///
     /// # Errors
-    /// As [`sched::set`]; `EIO` where the kernel took the value and shows another.
-    pub fn schedule(&mut self, tid: Tid, attributes: Attributes) -> Result<bool, KernelError> {
-        if attributes == Attributes::default() {
-            return Ok(false);
-        }
-        let now = sched::get(tid)?;
-        let wanted = wanted(&now, attributes);
-        if same(&now, &wanted) {
-            // Inherited from a parent that was placed: ours to undo, though not written to this thread.
-            if self.wrote.sched.is_none() && !same(&self.before.sched, &now) {
-                self.wrote.sched = Some(now);
-            }
-            return Ok(false);
-        }
-        write_sched(tid, &now, &wanted)?;
-        self.wrote.sched = Some(wanted);
-        Ok(true)
+    /// `ESRCH` where the thread has ended.
+    pub fn intend(&mut self, tid: Tid, attributes: Attributes, cpus: Option<&CpuSet>) -> Result<Todo, KernelError> {
+        Ok(Todo { sched: self.intend_sched(tid, attributes)?, cpus: self.intend_mask(tid, cpus)? })
     }
 
-    /// Sets the thread's own mask. Returns whether it had to be written.
+    /// [`Touched::intend`] for the mask alone.
     ///
     /// # Errors
-    /// As [`affinity::set`].
-    pub fn confine(&mut self, tid: Tid, cpus: &CpuSet) -> Result<bool, KernelError> {
-        if affinity::get(tid)? == *cpus {
-            if self.wrote.cpus.is_none() && self.before.mask != Mask::Only(cpus.clone()) {
-                self.wrote.cpus = Some(cpus.clone());
-            }
-            return Ok(false);
+    /// As [`Touched::intend`].
+    pub fn intend_cpus(&mut self, tid: Tid, cpus: &CpuSet) -> Result<Todo, KernelError> {
+        Ok(Todo { sched: None, cpus: self.intend_mask(tid, Some(cpus))? })
+    }
+
+    fn intend_sched(
+        &mut self,
+        tid: Tid,
+        attributes: Attributes,
+    ) -> Result<Option<(SchedState, SchedState)>, KernelError> {
+        if attributes == Attributes::default() && self.wrote.sched.is_none() {
+            return Ok(None);
         }
-        affinity::set(tid, cpus)?;
+        let now = sched::get(tid)?;
+        // Ours to replace where it stands as written; what somebody else set since is the base for this class's wishes.
+        let ours = self.wrote.sched.is_some_and(|wrote| same(&now, &wrote));
+        let wanted = wanted(if ours { &self.before.sched } else { &now }, attributes);
+        self.wrote.sched = (!same(&wanted, &self.before.sched)).then_some(wanted);
+        Ok((!same(&now, &wanted)).then_some((now, wanted)))
+    }
+
+    fn intend_mask(&mut self, tid: Tid, cpus: Option<&CpuSet>) -> Result<Option<CpuSet>, KernelError> {
+        let Some(cpus) = cpus else { return Ok(None) };
         self.wrote.cpus = Some(cpus.clone());
-        let stands = affinity::get(tid)?;
-        // The cpuset may be narrower than what was asked for; nothing outside may be left.
-        if !stands.is_subset(cpus) {
-            let error = KernelError::new(Object::Thread(tid), "sched_setaffinity", Errno::EIO);
-            return Err(error.with_value(format!("{cpus} (stands at {stands})")));
+        Ok((affinity::get(tid)? != *cpus).then(|| cpus.clone()))
+    }
+
+    /// Makes the writes and reads them back.
+    ///
+    /// # Errors
+    /// As [`sched::set`] and [`affinity::set`]; `EIO` where the kernel took a value and shows another.
+    pub fn perform(tid: Tid, todo: &Todo) -> Result<(), KernelError> {
+        if let Some(cpus) = &todo.cpus {
+            write_mask(tid, cpus)?;
         }
-        Ok(true)
+        todo.sched.as_ref().map_or(Ok(()), |(now, wanted)| write_sched(tid, now, wanted))
     }
 
     /// Undoes the attributes, where they still stand as written.
@@ -152,12 +174,10 @@ impl Touched {
     /// # Errors
     /// As [`sched::set`].
     pub fn restore_sched(&mut self, tid: Tid) -> Result<(), KernelError> {
-        let Some(wrote) = self.wrote.sched.take() else { return Ok(()) };
-        let now = sched::get(tid)?;
-        if !same(&now, &wrote) || same(&now, &self.before.sched) {
-            return Ok(());
+        match self.intend_sched(tid, Attributes::default())? {
+            Some((now, wanted)) => write_sched(tid, &now, &wanted),
+            None => Ok(()),
         }
-        write_sched(tid, &now, &self.before.sched)
     }
 
     /// Undoes the mask, where it still stands as written. `all` is every CPU of the machine and `cpuset` what the thread's
@@ -181,6 +201,19 @@ impl Touched {
             return Ok(());
         }
         affinity::set(tid, before)
+    }
+}
+
+fn write_mask(tid: Tid, cpus: &CpuSet) -> Result<(), KernelError> {
+    affinity::set(tid, cpus)?;
+    let stands = affinity::get(tid)?;
+    // The cpuset may be narrower than what was asked for; nothing outside may be left.
+    match stands.is_subset(cpus) {
+        true => Ok(()),
+        false => {
+            let error = KernelError::new(Object::Thread(tid), "sched_setaffinity", Errno::EIO);
+            Err(error.with_value(format!("{cpus} (stands at {stands})")))
+        }
     }
 }
 
@@ -223,11 +256,11 @@ mod tests {
         let before = Before::read(tid, &all()).unwrap();
         let mut touched = Touched { start: 0, before: before.clone(), wrote: Wrote::default() };
         let rt = Attributes { policy: Some(Scheduling::RoundRobin(3)), nice: None };
-        assert!(touched.schedule(tid, rt).unwrap());
-        assert!(!touched.schedule(tid, rt).unwrap(), "nothing is written that holds already");
-        assert_eq!(sched::get(tid).unwrap().policy, SchedPolicy::RoundRobin);
         let one: CpuSet = all().first().into_iter().collect();
-        touched.confine(tid, &one).unwrap();
+        let todo = touched.intend(tid, rt, Some(&one)).unwrap();
+        Touched::perform(tid, &todo).unwrap();
+        assert!(touched.intend(tid, rt, Some(&one)).unwrap().is_empty(), "nothing is written that holds already");
+        assert_eq!(sched::get(tid).unwrap().policy, SchedPolicy::RoundRobin);
         assert_eq!(affinity::get(tid).unwrap(), one);
         touched.restore_sched(tid).unwrap();
         touched.restore_mask(tid, &all(), &all()).unwrap();
@@ -243,7 +276,8 @@ mod tests {
         let tid = sleeper.pid().leader();
         let before = Before::read(tid, &all()).unwrap();
         let mut touched = Touched { start: 0, before, wrote: Wrote::default() };
-        touched.schedule(tid, Attributes { policy: None, nice: Some(5) }).unwrap();
+        let todo = touched.intend(tid, Attributes { policy: None, nice: Some(5) }, None).unwrap();
+        Touched::perform(tid, &todo).unwrap();
         sched::set_nice(tid, 9).unwrap();
         touched.restore_sched(tid).unwrap();
         assert_eq!(sched::get(tid).unwrap().nice, 9);

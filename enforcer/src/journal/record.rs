@@ -57,6 +57,15 @@ pub enum Record {
 }
 
 impl Record {
+    /// The thread's record, of a line about a thread.
+    #[must_use]
+    pub fn touched(&self) -> Option<&Touched> {
+        match self {
+            Record::Thread { touched, .. } => Some(touched),
+            _ => None,
+        }
+    }
+
     /// Reads a line; none where it is not one.
     #[must_use]
     pub fn parse(line: &str) -> Option<Record> {

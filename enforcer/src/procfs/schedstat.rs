@@ -18,7 +18,7 @@ pub struct SchedStat {
 }
 
 impl SchedStat {
-    pub(super) fn parse(text: &[u8]) -> Option<SchedStat> {
+    pub(crate) fn parse(text: &[u8]) -> Option<SchedStat> {
         let mut fields = text.trim_ascii().split(u8::is_ascii_whitespace);
         Some(SchedStat { run: number(fields.next()?)?, wait: number(fields.next()?)?, slices: number(fields.next()?)? })
     }

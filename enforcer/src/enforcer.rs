@@ -1,0 +1,162 @@
+//! The plan in force and everything it was applied to.
+//!
+//! [`Enforcer`] is a plain store; what is done with it stands in the modules beside: `membership` says which process is
+//! in which class, `conform` writes what a class wants and only what differs, `tick` follows the load, `release` puts
+//! everything back.
+
+mod conform;
+mod in_place;
+mod membership;
+mod release;
+mod scan;
+mod tick;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cotenant_compiler::plan::{Placement, PlannedClass};
+use cotenant_compiler::{CpuId, Plan};
+
+use crate::accounts::Accounts;
+use crate::decide::{Assignment, Share};
+use crate::error::KernelError;
+use crate::ground::Ground;
+use crate::ids::{Pid, Tid};
+use crate::journal::{self, Journal};
+use crate::load::LoadReader;
+use crate::member::Member;
+use crate::procfs::Procfs;
+use crate::roots::Roots;
+use in_place::InPlace;
+
+/// Keeps one plan true. Every change it makes is journalled before it is made.
+pub struct Enforcer {
+    roots: Roots,
+    procfs: Procfs,
+    accounts: Accounts,
+    ground: Ground,
+    journal: Journal,
+    plan: Arc<Plan>,
+    assignment: Assignment,
+    members: HashMap<Pid, Member>,
+    in_place: BTreeMap<PathBuf, InPlace>,
+    /// For classes that hold equals: the CPU of each thread.
+    pins: HashMap<usize, HashMap<Tid, CpuId>>,
+    failures: HashMap<Pid, Failure>,
+    load: LoadReader,
+}
+
+/// Something the kernel refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The process it was done for.
+    pub pid: Pid,
+    /// Its class's name.
+    pub class: String,
+    /// What was refused and what to do about it.
+    pub error: KernelError,
+}
+
+/// What a pass did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pass {
+    /// Processes that joined a class or changed it.
+    pub placed: usize,
+    /// Processes that left their class and were put back.
+    pub released: usize,
+    /// What was refused, one entry a process.
+    pub failures: Vec<Failure>,
+}
+
+impl Pass {
+    /// Adds what another pass did.
+    pub fn add(&mut self, other: Pass) {
+        self.placed += other.placed;
+        self.released += other.released;
+        self.failures.extend(other.failures);
+    }
+}
+
+impl Enforcer {
+    /// Prepares the run directory and puts back what an earlier run left behind. Nothing is placed before
+    /// [`Enforcer::scan`]. The caller holds the lock of the run directory.
+    ///
+    /// # Errors
+    /// Where the run directory, journal or control groups cannot be used.
+    pub fn start(roots: Roots, plan: Plan) -> Result<(Enforcer, Pass), KernelError> {
+        journal::prepare_directory(&roots.run)?;
+        let (journal, records) = Journal::open(&roots.run, &roots.proc)?;
+        let mut enforcer = Enforcer {
+            procfs: Procfs::new(&roots.proc),
+            accounts: Accounts::default(),
+            ground: Ground::open(&roots)?,
+            journal,
+            assignment: Assignment::initial(&plan),
+            plan: Arc::new(plan),
+            members: HashMap::new(),
+            in_place: BTreeMap::new(),
+            pins: HashMap::new(),
+            failures: HashMap::new(),
+            load: LoadReader::default(),
+            roots,
+        };
+        let recovered = enforcer.recover(records)?;
+        Ok((enforcer, recovered))
+    }
+
+    /// The plan in force.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The sets of CPUs in force.
+    #[must_use]
+    pub fn assignment(&self) -> &Assignment {
+        &self.assignment
+    }
+
+    /// The processes in classes.
+    pub fn members(&self) -> impl Iterator<Item = (Pid, &Member)> {
+        self.members.iter().map(|(pid, member)| (*pid, member))
+    }
+
+    /// What stands refused, by process.
+    pub fn failures(&self) -> impl Iterator<Item = &Failure> {
+        self.failures.values()
+    }
+
+    /// Whether a class whose share moves with the load has members, so that [`Enforcer::tick`] has something to do.
+    #[must_use]
+    pub fn is_reactive_now(&self) -> bool {
+        self.members.values().any(|member| self.placement(member.class).is_some_and(Placement::is_reactive))
+    }
+
+    fn class(&self, class: usize) -> Option<&PlannedClass> {
+        self.plan.classes.get(class)
+    }
+
+    fn placement(&self, class: usize) -> Option<&Placement> {
+        self.class(class)?.placement.as_ref()
+    }
+
+    fn share(&self, class: usize) -> Option<&Share> {
+        self.assignment.classes.get(class)?.as_ref()
+    }
+
+    /// Notes a refusal; that the process ended meanwhile is none.
+    fn failed(&mut self, pid: Pid, error: KernelError, pass: &mut Pass) {
+        if error.is_gone() {
+            return;
+        }
+        let class = self.members.get(&pid).and_then(|member| self.class(member.class));
+        let class = class.map_or_else(String::new, |class| class.name.clone());
+        let failure = Failure { pid, class, error };
+        pass.failures.push(failure.clone());
+        self.failures.insert(pid, failure);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! Groups of others that are used where they stand: every process in such a group is of one class, so the group's own set
+//! of CPUs says all and nobody is moved.
+
+use std::path::{Path, PathBuf};
+
+use cotenant_compiler::CpuSet;
+
+use super::{Enforcer, Pass};
+use crate::cgroup::{Group, Version};
+use crate::error::KernelError;
+use crate::ids::Pid;
+use crate::journal::Record;
+use crate::member::Place;
+
+/// A group of somebody else's whose CPUs are those of a class.
+pub(super) struct InPlace {
+    /// The class, by name.
+    pub(super) class: String,
+    group: Group,
+    /// What it was; empty on version 2 for what its parent has.
+    before: CpuSet,
+    wrote: CpuSet,
+    frozen: bool,
+}
+
+impl Enforcer {
+    /// Gives the group at `path` the CPUs of the process's class, if all in it belong to that class. The inner error says
+    /// why the group cannot be used.
+    pub(super) fn hold_in_place(
+        &mut self,
+        pid: Pid,
+        path: &Path,
+        cpus: &CpuSet,
+    ) -> Result<Result<(), &'static str>, KernelError> {
+        let Some(member) = self.members.get(&pid) else { return Ok(Err("it has ended")) };
+        let class = member.class;
+        let Some(name) = self.class(class).map(|class| class.name.clone()) else { return Ok(Err("it has no class")) };
+        if self.ground.version().is_none() {
+            return Ok(Err("this host has no cgroup tree with CPU sets"));
+        }
+        if path == Path::new("/") {
+            return Ok(Err("it is in the root cgroup"));
+        }
+        if let Some(held) = self.in_place.get(path) {
+            return Ok(if held.class == name { Ok(()) } else { Err("its cgroup holds processes of other classes") });
+        }
+        let Ok(group) = self.ground.group_at(path) else { return Ok(Err("its cgroup cannot be opened")) };
+        if !group.has_cpuset() {
+            return Ok(Err("its cgroup has no CPU set of its own"));
+        }
+        if !group.children()?.is_empty() {
+            return Ok(Err("its cgroup has groups below it"));
+        }
+        if !group.procs()?.into_iter().all(|pid| self.belongs_to(pid, class)) {
+            return Ok(Err("its cgroup holds other processes as well"));
+        }
+        let before = group.cpus()?;
+        let record = Record::Group { path: path.to_owned(), before: before.clone(), wrote: cpus.clone() };
+        self.journal.append(&[record])?;
+        if group.set_cpus(cpus).and_then(|()| group.cpus()).ok().as_ref() != Some(cpus) {
+            return Ok(Err("its cgroup does not take these CPUs"));
+        }
+        let held = InPlace { class: name, group, before, wrote: cpus.clone(), frozen: false };
+        self.in_place.insert(path.to_owned(), held);
+        Ok(Ok(()))
+    }
+
+    /// Whether a process is of that class, or a fork of one that is and not heard of yet.
+    fn belongs_to(&self, pid: Pid, class: usize) -> bool {
+        if let Some(member) = self.members.get(&pid) {
+            return member.class == class;
+        }
+        self.procfs.stat(pid).is_ok_and(|stat| {
+            let parent = self.members.get(&stat.parent);
+            stat.is_zombie() || stat.has_not_execed() && parent.is_some_and(|parent| parent.class == class)
+        })
+    }
+
+    /// A process that runs a new program may be the first in its group that belongs elsewhere: then the group is given
+    /// back and its members are placed by affinity.
+    pub(super) fn share_no_group_with(&mut self, pid: Pid, pass: &mut Pass) {
+        if self.in_place.is_empty() {
+            return;
+        }
+        let Ok(cgroups) = self.procfs.cgroups(pid) else { return };
+        let Some(path) = self.ground.path_of(&cgroups).map(Path::to_owned) else { return };
+        let class = self.members.get(&pid).and_then(|member| self.class(member.class)).map(|class| class.name.clone());
+        if self.in_place.get(&path).is_none_or(|held| Some(&held.class) == class.as_ref()) {
+            return;
+        }
+        if let Err(error) = self.let_go(&path) {
+            self.failed(pid, error, pass);
+        }
+        let there = |place: &Option<Place>| *place == Some(Place::InPlace(path.clone()));
+        let members: Vec<Pid> =
+            self.members.iter().filter(|(_, member)| there(&member.place)).map(|(pid, _)| *pid).collect();
+        for member in members {
+            self.conform(member, pass);
+        }
+    }
+
+    /// Gives a group back when the last process placed by it has left.
+    pub(super) fn let_go_unless_held(&mut self, path: &Path) -> Result<(), KernelError> {
+        let held = self.members.values().any(|member| member.place == Some(Place::InPlace(path.to_owned())));
+        if held { Ok(()) } else { self.let_go(path) }
+    }
+
+    /// Gives a group its own CPUs back, unless somebody else changed them since.
+    pub(super) fn let_go(&mut self, path: &Path) -> Result<(), KernelError> {
+        let Some(held) = self.in_place.remove(path) else { return Ok(()) };
+        if held.frozen {
+            held.group.thaw()?;
+        }
+        give_back(&held.group, &held.before, &held.wrote)?;
+        self.journal.append(&[Record::GroupGone { path: path.to_owned() }])
+    }
+
+    /// Gives every group held for a class its CPUs now, and stops it or lets it run.
+    pub(super) fn refresh_in_place(&mut self, class: &str, cpus: &CpuSet, frozen: bool) -> Result<(), KernelError> {
+        for (path, held) in self.in_place.iter_mut().filter(|(_, held)| held.class == class) {
+            if held.wrote != *cpus {
+                let record = Record::Group { path: path.clone(), before: held.before.clone(), wrote: cpus.clone() };
+                self.journal.append(&[record])?;
+                held.group.set_cpus(cpus)?;
+                held.wrote = cpus.clone();
+            }
+            // Version 1 freezes in another tree, where the group's processes were not moved.
+            if held.frozen != frozen && held.group.version() == Version::V2 {
+                if frozen {
+                    held.group.freeze()?
+                } else {
+                    held.group.thaw()?
+                };
+                held.frozen = frozen;
+            }
+        }
+        Ok(())
+    }
+
+    /// Paths of all groups held.
+    pub(super) fn held_groups(&self) -> Vec<PathBuf> {
+        self.in_place.keys().cloned().collect()
+    }
+}
+
+impl InPlace {
+    /// The journal's line about it.
+    pub(super) fn record(&self, path: &Path) -> Record {
+        Record::Group { path: path.to_owned(), before: self.before.clone(), wrote: self.wrote.clone() }
+    }
+}
+
+/// Restores a group's CPUs where they still stand as written.
+pub(super) fn give_back(group: &Group, before: &CpuSet, wrote: &CpuSet) -> Result<(), KernelError> {
+    if group.cpus()? == *wrote { group.set_cpus(before) } else { Ok(()) }
+}

@@ -1,0 +1,237 @@
+//! Which process is in which class: decided when a program is executed.
+//!
+//! A fork stays in its parent's class until it executes a program. An exec is classified afresh; where no class matches,
+//! the process leaves, unless the class it was in keeps its descendants. A process in no class is looked at again when its
+//! user, group or name changes, because daemons drop privileges after their exec; a member stays whatever it calls itself.
+
+use cotenant_compiler::Plan;
+
+use super::{Enforcer, Pass};
+use crate::events::ProcEvent;
+use crate::ids::{Pid, Tid};
+use crate::journal::Record;
+use crate::member::{Joined, Member};
+use crate::procfs::Stat;
+use crate::subject::Subject;
+use crate::thread::Touched;
+
+/// A class and the reason for being in it.
+pub(super) type Verdict = Option<(usize, Joined)>;
+
+/// The class of a process. `own` is the class that matches it, `from` the class it would inherit.
+pub(super) fn verdict(plan: &Plan, has_not_execed: bool, own: Option<usize>, from: Option<usize>) -> Verdict {
+    let own = own.map(|class| (class, Joined::Matched));
+    match from {
+        Some(class) if has_not_execed => Some((class, Joined::Forked)),
+        Some(class) if plan.classes.get(class).is_some_and(|class| class.with_descendants) => {
+            own.or(Some((class, Joined::Descended)))
+        }
+        _ => own,
+    }
+}
+
+impl Enforcer {
+    /// Follows one event.
+    pub fn follow(&mut self, event: &ProcEvent) -> Pass {
+        match event {
+            ProcEvent::Fork { parent, child, .. } => self.forked(*parent, *child),
+            ProcEvent::Thread { process, thread } => self.new_thread(*process, *thread),
+            ProcEvent::Exec { process } => self.executed(*process),
+            ProcEvent::Uid { process, .. } | ProcEvent::Gid { process, .. } => self.changed(*process),
+            ProcEvent::Comm { process, thread, .. } if thread.leads(*process) => self.changed(*process),
+            ProcEvent::Exit { process, thread, .. } => self.exited(*process, *thread),
+            ProcEvent::Comm { .. } => Pass::default(),
+        }
+    }
+
+    /// The first class that matches.
+    pub(super) fn classify(&self, pid: Pid, stat: &Stat) -> Option<usize> {
+        let subject = Subject::new(&self.procfs, &self.accounts, &self.roots.group, pid, stat);
+        self.plan.classify(&subject)
+    }
+
+    /// Whether the process is none that a class could have: a kernel thread, a zombie or the enforcer itself.
+    pub(super) fn is_exempt(pid: Pid, stat: &Stat) -> bool {
+        stat.is_kernel_thread() || stat.is_zombie() || pid == Pid::current()
+    }
+
+    fn forked(&mut self, parent: Pid, child: Pid) -> Pass {
+        let Some(from) = self.members.get(&parent) else { return Pass::default() };
+        let Ok(stat) = self.procfs.stat(child) else { return Pass::default() };
+        if Self::is_exempt(child, &stat) || self.members.get(&child).is_some_and(|known| known.start == stat.start) {
+            return Pass::default();
+        }
+        // The child has what its parent has: the same groups, and the state of the thread that forked it.
+        let leader = from.threads.get(&parent.leader()).or_else(|| from.threads.values().next());
+        let touched = leader.map(|leader| Touched {
+            start: stat.start,
+            before: leader.before.inherited(),
+            wrote: leader.wrote.clone(),
+        });
+        let member = Member {
+            start: stat.start,
+            class: from.class,
+            joined: Joined::Forked,
+            parent,
+            place: from.place.clone(),
+            placed_for: from.placed_for.clone(),
+            threads: touched.into_iter().map(|touched| (child.leader(), touched)).collect(),
+        };
+        self.members.insert(child, member);
+        let mut pass = Pass { placed: 1, ..Pass::default() };
+        self.conform(child, &mut pass);
+        pass
+    }
+
+    fn new_thread(&mut self, process: Pid, _thread: Tid) -> Pass {
+        let mut pass = Pass::default();
+        if self.members.get(&process).is_some_and(|member| member.place.is_some()) {
+            self.conform(process, &mut pass);
+        }
+        pass
+    }
+
+    fn executed(&mut self, pid: Pid) -> Pass {
+        let Ok(stat) = self.procfs.stat(pid) else { return Pass::default() };
+        if Self::is_exempt(pid, &stat) {
+            return Pass::default();
+        }
+        if let Some(member) = self.members.get_mut(&pid) {
+            // Only the leader's id survives an exec, whichever thread called it.
+            member.threads.retain(|tid, _| tid.leads(pid));
+        }
+        let own = self.classify(pid, &stat);
+        let known = self.members.get(&pid).filter(|member| member.start == stat.start);
+        let from = known.or_else(|| self.members.get(&stat.parent)).map(|member| member.class);
+        let verdict = verdict(&self.plan, false, own, from);
+        self.enrol(pid, &stat, verdict)
+    }
+
+    /// The user, group or name of a process changed.
+    fn changed(&mut self, pid: Pid) -> Pass {
+        if self.members.contains_key(&pid) {
+            return Pass::default();
+        }
+        let Ok(stat) = self.procfs.stat(pid) else { return Pass::default() };
+        if Self::is_exempt(pid, &stat) {
+            return Pass::default();
+        }
+        let own = self.classify(pid, &stat).map(|class| (class, Joined::Matched));
+        self.enrol(pid, &stat, own)
+    }
+
+    fn exited(&mut self, process: Pid, thread: Tid) -> Pass {
+        let Some(member) = self.members.get_mut(&process) else { return Pass::default() };
+        let class = member.class;
+        // The exit of the leader is not the end of the process while other threads live.
+        let over = match member.threads.is_empty() {
+            true => thread.leads(process),
+            false => {
+                member.threads.remove(&thread);
+                member.threads.is_empty()
+            }
+        };
+        if over {
+            self.forget(process);
+        }
+        let mut pass = Pass::default();
+        self.repin(class, &mut pass);
+        pass
+    }
+
+    /// Drops a process that has ended.
+    pub(super) fn forget(&mut self, pid: Pid) {
+        self.failures.remove(&pid);
+        if self.members.remove(&pid).is_some() {
+            // A line too many in the journal is found to be void by its start time.
+            drop(self.journal.append(&[Record::Gone { pid }]));
+        }
+    }
+
+    /// Notes the class of a process without doing anything about it yet. Returns whether that is news.
+    pub(super) fn expect(&mut self, pid: Pid, stat: &Stat, class: usize, joined: Joined) -> bool {
+        if self.members.get(&pid).is_some_and(|member| member.start != stat.start) {
+            self.forget(pid);
+        }
+        let before = self.members.get(&pid).map(|member| member.class);
+        let new = || Member {
+            start: stat.start,
+            class,
+            joined,
+            parent: stat.parent,
+            place: None,
+            placed_for: None,
+            threads: Default::default(),
+        };
+        let member = self.members.entry(pid).or_insert_with(new);
+        (member.class, member.joined) = (class, joined);
+        before != Some(class)
+    }
+
+    /// Puts a process into the class of the verdict, or out of the one it is in.
+    pub(super) fn enrol(&mut self, pid: Pid, stat: &Stat, verdict: Verdict) -> Pass {
+        let mut pass = Pass::default();
+        if self.members.get(&pid).is_some_and(|member| member.start != stat.start) {
+            self.forget(pid);
+        }
+        let before = self.members.get(&pid).map(|member| member.class);
+        match verdict {
+            None if before.is_some() => {
+                pass.released += 1;
+                self.leave(pid, &mut pass);
+            }
+            None => {}
+            Some((class, joined)) => {
+                if before != Some(class) {
+                    pass.placed += 1;
+                }
+                self.expect(pid, stat, class, joined);
+                self.share_no_group_with(pid, &mut pass);
+                self.conform(pid, &mut pass);
+                if let Some(left) = before.filter(|left| *left != class) {
+                    self.repin(left, &mut pass);
+                }
+            }
+        }
+        if verdict.is_none() {
+            self.share_no_group_with(pid, &mut pass);
+        }
+        pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cotenant_compiler::topology::{CoreKind, CpuPlace, Topology};
+    use cotenant_compiler::{CpuId, compile};
+    use cotenant_grammar::SourceSet;
+
+    #[test]
+    fn a_fork_stays_an_exec_is_classified_and_descendants_are_kept() {
+        let place = CpuPlace {
+            cpu: CpuId(0),
+            online: true,
+            core: 0,
+            llc: None,
+            node: 0,
+            package: 0,
+            kind: CoreKind::Performance,
+        };
+        let text = "class plain: match exe a; class keeps: match exe b with descendants;";
+        let plan = compile(SourceSet::one("p", text), &Topology::new(&[place])).0.unwrap();
+        let cases = [
+            (true, None, Some(0), Some((0, Joined::Forked))),
+            (true, Some(1), Some(0), Some((0, Joined::Forked))),
+            (true, Some(1), None, Some((1, Joined::Matched))),
+            (false, Some(1), Some(0), Some((1, Joined::Matched))),
+            (false, None, Some(0), None),
+            (false, None, Some(1), Some((1, Joined::Descended))),
+            (false, Some(0), Some(1), Some((0, Joined::Matched))),
+            (false, None, None, None),
+        ];
+        for (has_not_execed, own, from, expected) in cases {
+            assert_eq!(verdict(&plan, has_not_execed, own, from), expected, "{has_not_execed} {own:?} {from:?}");
+        }
+    }
+}

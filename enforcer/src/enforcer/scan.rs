@@ -1,0 +1,87 @@
+//! A pass over everything that runs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cotenant_compiler::Plan;
+
+use super::membership::{Verdict, verdict};
+use super::{Enforcer, Pass};
+use crate::decide::Assignment;
+use crate::error::KernelError;
+use crate::ids::Pid;
+use crate::procfs::Stat;
+
+impl Enforcer {
+    /// Looks at every process there is and brings each to what the plan wants: the first thing to do, and the remedy
+    /// whenever events were lost.
+    ///
+    /// # Errors
+    /// Where `/proc` itself cannot be listed.
+    pub fn scan(&mut self) -> Result<Pass, KernelError> {
+        let mut found: Vec<(Pid, Stat)> = Vec::new();
+        for pid in self.procfs.processes()? {
+            // A process that ended since the list was read is not there, which is all there is to say.
+            found.extend(self.procfs.stat(pid).ok().filter(|stat| !Self::is_exempt(pid, stat)).map(|stat| (pid, stat)));
+        }
+        // Parents first: what a child inherits must be known.
+        found.sort_by_key(|(pid, stat)| (stat.start, *pid));
+        let mut verdicts: HashMap<Pid, Verdict> = HashMap::with_capacity(found.len());
+        for (pid, stat) in &found {
+            let own = self.classify(*pid, stat);
+            let known = self.members.get(pid).filter(|member| member.start == stat.start);
+            let from = match known {
+                // Its parent has ended, so what it inherited is known from its own record only.
+                Some(member) if member.parent != stat.parent => Some(member.class),
+                _ => verdicts.get(&stat.parent).copied().flatten().map(|(class, _)| class),
+            };
+            verdicts.insert(*pid, verdict(&self.plan, stat.has_not_execed(), own, from));
+        }
+        let ended: Vec<Pid> = self.members.keys().filter(|pid| !verdicts.contains_key(pid)).copied().collect();
+        ended.into_iter().for_each(|pid| self.forget(pid));
+        let mut pass = Pass::default();
+        // Everybody's class must be known before anybody is placed: a group is used only where all in it belong together.
+        for (pid, stat) in &found {
+            if let Some((class, joined)) = verdicts.get(pid).copied().flatten() {
+                pass.placed += usize::from(self.expect(*pid, stat, class, joined));
+            }
+        }
+        for (pid, stat) in &found {
+            let verdict = verdicts.get(pid).copied().flatten();
+            let done = self.enrol(*pid, stat, verdict);
+            pass.add(Pass { placed: 0, ..done });
+        }
+        self.compact()?;
+        Ok(pass)
+    }
+
+    /// Puts another plan in force: the difference is applied, nothing else is touched.
+    ///
+    /// # Errors
+    /// As [`Enforcer::scan`].
+    pub fn adopt(&mut self, plan: Plan) -> Result<Pass, KernelError> {
+        let old = std::mem::replace(&mut self.plan, Arc::new(plan));
+        self.accounts.forget();
+        self.assignment = Assignment::initial(&self.plan);
+        self.pins.clear();
+        let mut pass = Pass::default();
+        // Classes are known by their names; what has no class of that name any more goes back first.
+        let place_of = |name: &str| self.plan.classes.iter().position(|class| class.name == name);
+        let renumbered: Vec<Option<usize>> = old.classes.iter().map(|class| place_of(&class.name)).collect();
+        let mut orphans = Vec::new();
+        for (pid, member) in &mut self.members {
+            match renumbered.get(member.class).copied().flatten() {
+                Some(class) => member.class = class,
+                None => orphans.push(*pid),
+            }
+        }
+        for pid in orphans {
+            pass.released += 1;
+            self.leave(pid, &mut pass);
+        }
+        pass.add(self.scan()?);
+        self.refresh(&mut pass);
+        self.drop_empty_groups(&mut pass);
+        Ok(pass)
+    }
+}

@@ -1,0 +1,64 @@
+//! Following the load: one look, one decision, and the writes that make the difference.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{Enforcer, Pass};
+use crate::decide::{Load, decide};
+use crate::ids::Pid;
+use crate::member::Place;
+
+impl Enforcer {
+    /// Reads the load since the last tick, decides, and applies what changed.
+    pub fn tick(&mut self, now: Instant) -> Pass {
+        let plan = Arc::clone(&self.plan);
+        let load = self.load.read(&self.procfs, &plan, &self.members, now);
+        self.respond(&load)
+    }
+
+    /// Decides on a load and applies what changed.
+    pub(super) fn respond(&mut self, load: &Load) -> Pass {
+        let next = decide(&self.plan, load, &self.assignment);
+        let mut pass = Pass::default();
+        let before = std::mem::replace(&mut self.assignment, next);
+        for (class, (before, next)) in before.classes.iter().zip(&self.assignment.classes.clone()).enumerate() {
+            let (Some(before), Some(next)) = (before, next) else { continue };
+            if (&before.cpus, before.frozen) != (&next.cpus, next.frozen) {
+                self.apply_share(class, &mut pass);
+            }
+        }
+        pass
+    }
+
+    /// Writes every class's share as it stands now, where the kernel has another.
+    pub(super) fn refresh(&mut self, pass: &mut Pass) {
+        for class in 0..self.plan.classes.len() {
+            self.apply_share(class, pass);
+        }
+    }
+
+    fn apply_share(&mut self, class: usize, pass: &mut Pass) {
+        let Some(share) = self.share(class).cloned() else { return };
+        let Some(name) = self.class(class).map(|class| class.name.clone()) else { return };
+        // Stopped first and let run last, so that nothing runs where it should not in between.
+        let stop = if share.frozen { self.ground.set_frozen(&name, true).map(drop) } else { Ok(()) };
+        let cpus = self.ground.set_cpus(&name, &share.cpus);
+        let run = if share.frozen { Ok(()) } else { self.ground.set_frozen(&name, false).map(drop) };
+        let in_place = self.refresh_in_place(&name, &share.cpus, share.frozen);
+        let members: Vec<(Pid, bool)> = self
+            .members
+            .iter()
+            .filter(|(_, member)| member.class == class)
+            .map(|(pid, member)| (*pid, matches!(member.place, Some(Place::Affinity(_)))))
+            .collect();
+        for (pid, _) in members.iter().filter(|(_, by_affinity)| *by_affinity) {
+            self.conform(*pid, pass);
+        }
+        self.repin(class, pass);
+        if let Some((pid, _)) = members.first() {
+            for error in [stop, cpus, run, in_place].into_iter().filter_map(Result::err) {
+                self.failed(*pid, error, pass);
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What ran where since the last tick.
+//!
+//! For threads of classes the kernel's own counters tell it to the nanosecond: `schedstat` has the time on a CPU and the
+//! time waiting for one, `stat` the CPU. For everything else only the busy time of each CPU is to be had, less what
+//! classes used of it; `/proc/stat` has a grain of 10 ms, so a few ticks are taken together, and what stays below
+//! [`FOREIGN_SHARE`] of them is not seen.
+
+use std::collections::{HashMap, VecDeque};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+
+use cotenant_compiler::{CpuId, CpuSet, Plan};
+
+use crate::decide::{ClassLoad, Load};
+use crate::ids::{Pid, Tid};
+use crate::member::Member;
+use crate::procfs::{Procfs, SchedStat};
+
+/// Ticks over which the busy time of others is taken together.
+const WINDOW: usize = 5;
+
+/// The share of a window that others must have used of a CPU to count, in per cent; below it lies the counters' grain.
+const FOREIGN_SHARE: i64 = 40;
+
+/// One tick of `/proc/stat` in nanoseconds, `sysconf(_SC_CLK_TCK)` being 100 wherever Linux runs today.
+const CLOCK_TICK: i64 = 10_000_000;
+
+/// Work of less than this share of a CPU, in per cent, is not rounded up to one.
+const NEGLIGIBLE: u64 = 10;
+
+/// Reads the load; keeps the last values, because only differences mean something.
+#[derive(Default)]
+pub struct LoadReader {
+    threads: HashMap<Tid, Counter>,
+    busy: HashMap<CpuId, u64>,
+    /// For each of the last ticks: its length, and what others used of each CPU, in nanoseconds.
+    others: VecDeque<(i64, HashMap<CpuId, i64>)>,
+    last: Option<Instant>,
+}
+
+/// A thread's `schedstat`, kept open: reading it again costs a third of opening it again.
+struct Counter {
+    file: File,
+    seen: SchedStat,
+    /// Whether it was there at this tick.
+    fresh: bool,
+}
+
+impl LoadReader {
+    /// The load since the last call. The first call has nothing to compare with and reports none.
+    pub fn read(&mut self, procfs: &Procfs, plan: &Plan, members: &HashMap<Pid, Member>, now: Instant) -> Load {
+        let elapsed = self.last.replace(now).map_or(Duration::ZERO, |last| now.saturating_duration_since(last));
+        let elapsed = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        let mut load = Load { foreign: CpuSet::new(), classes: vec![ClassLoad::default(); plan.classes.len()] };
+        let mut work = vec![0_u64; plan.classes.len()];
+        let mut used: HashMap<CpuId, i64> = HashMap::new();
+        self.threads.values_mut().for_each(|counter| counter.fresh = false);
+        for (pid, member) in members {
+            let (Some(class), Some(work)) = (load.classes.get_mut(member.class), work.get_mut(member.class)) else {
+                continue;
+            };
+            for tid in member.threads.keys() {
+                let Some(done) = self.thread(procfs, *pid, *tid) else { continue };
+                *work = work.saturating_add(done.run).saturating_add(done.wait);
+                if done.run > 0 {
+                    // Read only of threads that ran: a sleeping thread costs one read a tick.
+                    let Ok(stat) = procfs.thread_stat(*pid, *tid) else { continue };
+                    class.ran_on.insert(stat.cpu);
+                    *used.entry(stat.cpu).or_default() += i64::try_from(done.run).unwrap_or(i64::MAX);
+                }
+            }
+        }
+        self.threads.retain(|_, counter| counter.fresh);
+        for (class, work) in load.classes.iter_mut().zip(work) {
+            class.demand = demand(work, elapsed);
+        }
+        load.foreign = self.foreign(procfs, &used, elapsed);
+        load
+    }
+
+    /// What a thread did since the last tick; none where it is new or gone.
+    fn thread(&mut self, procfs: &Procfs, pid: Pid, tid: Tid) -> Option<SchedStat> {
+        if let Some(counter) = self.threads.get_mut(&tid) {
+            if let Some(now) = read(&counter.file) {
+                let before = std::mem::replace(&mut counter.seen, now);
+                counter.fresh = true;
+                return Some(SchedStat {
+                    run: now.run.saturating_sub(before.run),
+                    wait: now.wait.saturating_sub(before.wait),
+                    slices: now.slices.saturating_sub(before.slices),
+                });
+            }
+        }
+        let file = File::open(procfs.root().join(format!("{pid}/task/{tid}/schedstat"))).ok()?;
+        let seen = read(&file)?;
+        self.threads.insert(tid, Counter { file, seen, fresh: true });
+        None
+    }
+
+    /// CPUs on which others ran enough to count.
+    fn foreign(&mut self, procfs: &Procfs, used: &HashMap<CpuId, i64>, elapsed: u64) -> CpuSet {
+        let mut others = HashMap::new();
+        for times in procfs.cpu_times().unwrap_or_default() {
+            let before = self.busy.insert(times.cpu, times.busy).unwrap_or(times.busy);
+            let busy = i64::try_from(times.busy.saturating_sub(before)).unwrap_or(0) * CLOCK_TICK;
+            others.insert(times.cpu, busy - used.get(&times.cpu).copied().unwrap_or(0));
+        }
+        self.others.push_back((i64::try_from(elapsed).unwrap_or(i64::MAX), others));
+        if self.others.len() > WINDOW {
+            self.others.pop_front();
+        }
+        let length: i64 = self.others.iter().map(|(length, _)| *length).sum();
+        let mut sums: HashMap<CpuId, i64> = HashMap::new();
+        for (cpu, time) in self.others.iter().flat_map(|(_, others)| others) {
+            *sums.entry(*cpu).or_default() += time;
+        }
+        // One clock tick may have been booked to others that was a class's, and that is no sign of anything.
+        let enough = (length / 100 * FOREIGN_SHARE).max(2 * CLOCK_TICK);
+        sums.into_iter().filter(|(_, time)| *time >= enough).map(|(cpu, _)| cpu).collect()
+    }
+}
+
+fn read(file: &File) -> Option<SchedStat> {
+    let mut buffer = [0_u8; 96];
+    let length = file.read_at(&mut buffer, 0).ok()?;
+    SchedStat::parse(buffer.get(..length)?)
+}
+
+/// CPUs' worth of `work` nanoseconds in `elapsed`, rounded up but for what is negligible.
+fn demand(work: u64, elapsed: u64) -> usize {
+    if elapsed == 0 {
+        return 0;
+    }
+    let spare = elapsed / 100 * NEGLIGIBLE;
+    usize::try_from(work.saturating_sub(spare).div_ceil(elapsed)).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_rounded_up_but_for_what_is_negligible() {
+        let cases = [(0, 0), (9, 0), (11, 1), (100, 1), (109, 1), (120, 2), (400, 4), (411, 5)];
+        for (work, cpus) in cases {
+            assert_eq!(demand(work * 1_000, 100_000), cpus, "{work} %");
+        }
+        assert_eq!(demand(5, 0), 0);
+    }
+}
