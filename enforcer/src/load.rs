@@ -81,16 +81,16 @@ impl LoadReader {
 
     /// What a thread did since the last tick; none where it is new or gone.
     fn thread(&mut self, procfs: &Procfs, pid: Pid, tid: Tid) -> Option<SchedStat> {
-        if let Some(counter) = self.threads.get_mut(&tid) {
-            if let Some(now) = read(&counter.file) {
-                let before = std::mem::replace(&mut counter.seen, now);
-                counter.fresh = true;
-                return Some(SchedStat {
-                    run: now.run.saturating_sub(before.run),
-                    wait: now.wait.saturating_sub(before.wait),
-                    slices: now.slices.saturating_sub(before.slices),
-                });
-            }
+        if let Some(counter) = self.threads.get_mut(&tid)
+            && let Some(now) = read(&counter.file)
+        {
+            let before = std::mem::replace(&mut counter.seen, now);
+            counter.fresh = true;
+            return Some(SchedStat {
+                run: now.run.saturating_sub(before.run),
+                wait: now.wait.saturating_sub(before.wait),
+                slices: now.slices.saturating_sub(before.slices),
+            });
         }
         let file = File::open(procfs.root().join(format!("{pid}/task/{tid}/schedstat"))).ok()?;
         let seen = read(&file)?;

@@ -221,10 +221,10 @@ impl Enforcer {
         let pins = hold::choose(&tids, &before, &cpus);
         for (tid, pid) in threads {
             let Some(cpu) = pins.get(&tid).copied() else { continue };
-            if before.get(&tid) != Some(&cpu) {
-                if let Err(error) = self.pin(pid, tid, cpu) {
-                    self.failed(pid, error, pass);
-                }
+            if before.get(&tid) != Some(&cpu)
+                && let Err(error) = self.pin(pid, tid, cpu)
+            {
+                self.failed(pid, error, pass);
             }
         }
         self.pins.insert(class, pins);

@@ -372,7 +372,7 @@ fn batch_is_kept_off_a_core_that_somebody_uses() {
 fn a_tick_sees_where_a_class_runs_and_how_much() {
     let mut stage = Stage::new();
     let machine = machine(1);
-    let text = "class web: match exe @/web, at least 1 core; batch class b: match exe @/nobody, only when core idle;";
+    let text = "class web: match exe @/web, at least 1 core; class b: match exe @/nobody, only when core idle;";
     let mut enforcer = stage.start(stage.plan(text, &machine));
     let web = stage.spinner("web");
     settled(web, "web");
