@@ -22,7 +22,7 @@ pub struct CpuSet {
 
 /// The largest CPU number accepted from text; far above any kernel's limit (8,192 in 2026), so that a slip of the
 /// hand cannot ask for gigabytes.
-const HIGHEST: u32 = 65_535;
+pub(crate) const HIGHEST: u32 = 65_535;
 
 impl CpuSet {
     /// The empty set.

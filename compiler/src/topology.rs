@@ -6,8 +6,21 @@
 //! core lists its own threads, because cores with 1, 2, 4 and 8 of them may stand side by side.
 
 mod build;
+mod describe;
+mod environment;
+mod error;
+mod kinds;
+mod load;
+mod objects;
+mod source;
+#[cfg(test)]
+mod tests;
+mod xml;
 
 pub use build::CpuPlace;
+pub use describe::summary;
+pub use error::TopologyError;
+pub use source::TopologySource;
 
 use crate::{CpuId, CpuSet};
 
