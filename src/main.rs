@@ -1,2 +1,20 @@
 //! `cotenant`: compiles CPU-placement policies and keeps them true.
-fn main() {}
+
+mod cli;
+mod commands;
+mod failure;
+mod load;
+mod outcome;
+mod render;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match cli::Cli::parse().command.run() {
+        Ok(outcome) => outcome.into(),
+        Err(failure) => failure.report(),
+    }
+}

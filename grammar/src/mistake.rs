@@ -15,7 +15,7 @@ pub(crate) enum Place {
 
 #[derive(Debug)]
 pub(crate) enum Mistake {
-    TooLarge { bytes: usize, limit: usize },
+    TooLarge { at: Span, bytes: usize, limit: usize },
     TooDeep { at: Span, limit: usize },
     UnknownWord { place: Place, at: Span, word: String, known: Vec<&'static str> },
     Unexpected { at: Span, found: String, expected: Vec<&'static str> },
@@ -53,10 +53,10 @@ fn quoted(words: &[&'static str]) -> String {
 impl From<Mistake> for Diagnostic {
     fn from(mistake: Mistake) -> Diagnostic {
         match mistake {
-            Mistake::TooLarge { bytes, limit } => Diagnostic::error(
+            Mistake::TooLarge { at, bytes, limit } => Diagnostic::error(
                 Code("file-too-large"),
                 format!("this file has {bytes} bytes, more than the {limit} that are read"),
-                Span::default(),
+                at,
                 "",
             )
             .help("split the policy into several files of one directory"),

@@ -35,12 +35,14 @@ pub(crate) fn plan(policy: Policy, topology: &Topology, diagnostics: &mut Diagno
         drafts.push(Draft { class, zone, floor });
     }
     equals_agree(&drafts, &mut report);
+    // Few classes have a floor, and every class asks about all that do.
+    let floors: Vec<&Draft> = drafts.iter().filter(|draft| !draft.floor.is_empty()).collect();
     let mut classes = Vec::new();
     let mut complete = true;
     for draft in &drafts {
         let placement = match draft.class.kind.value {
             ClassKind::Unmanaged => Some(None),
-            _ => placement(draft, &drafts, topology, &mut report).map(Some),
+            _ => placement(draft, &floors, topology, &mut report).map(Some),
         };
         let (Some(placement), Some(selector)) = (placement, draft.class.selector.clone()) else {
             complete = false;
@@ -101,14 +103,15 @@ fn is_elastic(class: &PolicyClass) -> bool {
 
 fn placement(
     draft: &Draft,
-    drafts: &[Draft],
+    floors: &[&Draft],
     topology: &Topology,
     report: &mut impl FnMut(Mistake),
 ) -> Option<Placement> {
     let (class, settings) = (&draft.class, &draft.class.settings);
     let zone = draft.zone.clone()?;
+    let others = floors.iter().copied();
     let others: Vec<&Draft> =
-        drafts.iter().filter(|other| !std::ptr::eq(*other, draft) && other.floor.intersects(&zone)).collect();
+        others.filter(|other| !std::ptr::eq(*other, draft) && other.floor.intersects(&zone)).collect();
     let claimed = others.iter().fold(CpuSet::new(), |all, other| all.union(&other.floor));
     let kept_for_others =
         if is_elastic(class) { zone.intersection(&claimed).difference(&draft.floor) } else { CpuSet::new() };

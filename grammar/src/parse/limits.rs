@@ -11,7 +11,8 @@ const DEEPEST: usize = 64;
 
 pub(super) fn check(text: &str, source: SourceId) -> Result<(), Mistake> {
     if text.len() > LARGEST_FILE {
-        return Err(Mistake::TooLarge { bytes: text.len(), limit: LARGEST_FILE });
+        let at = Span { source, start: 0, end: 0 };
+        return Err(Mistake::TooLarge { at, bytes: text.len(), limit: LARGEST_FILE });
     }
     let mut depth = 0_usize;
     let mut bytes = text.bytes().enumerate();

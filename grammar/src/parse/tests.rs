@@ -137,6 +137,15 @@ fn depth_and_length_cost_no_stack() {
     assert!(findings(&long).is_empty());
 }
 
+#[test]
+fn a_file_too_large_is_named_wherever_it_stands() {
+    let mut sources = SourceSet::one("small", "class a: nice 1;");
+    let large = sources.add("large", " ".repeat((32 << 20) + 1));
+    let (_, diagnostics) = parse(sources);
+    let found: Vec<_> = diagnostics.iter().map(|it| (it.code.0, it.primary.span.source)).collect();
+    assert_eq!(found, [("file-too-large", large)]);
+}
+
 proptest::proptest! {
     #[test]
     fn no_text_panics(text in ".{0,200}") {

@@ -1,0 +1,6 @@
+//! One file per subcommand.
+
+pub(crate) mod fmt;
+pub(crate) mod lint;
+pub(crate) mod plan;
+pub(crate) mod topology;

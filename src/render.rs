@@ -1,0 +1,30 @@
+//! Everything a user reads: diagnostics in three formats, plans and machines in two.
+
+mod counted;
+mod cpus;
+mod human;
+mod json;
+mod place;
+mod plan;
+mod plan_json;
+mod printable;
+mod short;
+mod snippets;
+mod summary;
+mod table;
+mod topology;
+mod topology_json;
+
+pub(crate) use human::human;
+pub(crate) use json::json;
+pub(crate) use plan::plan;
+pub(crate) use plan_json::plan_json;
+pub(crate) use printable::printable;
+pub(crate) use short::short;
+pub(crate) use summary::{found, passed};
+pub(crate) use topology::topology;
+pub(crate) use topology_json::topology_json;
+
+/// The version of every JSON document this program writes. It changes when a field is removed or comes to mean something
+/// else; added fields leave it alone.
+pub(crate) const SCHEMA_VERSION: u32 = 1;

@@ -1,0 +1,106 @@
+//! A plan as a reviewer reads it: the machine, the classes in matching order, then each class's clauses with the promise
+//! made for each.
+
+mod clauses;
+
+use cotenant_compiler::plan::{Gate, Placement, PlannedClass, Scheduling};
+use cotenant_compiler::{Plan, topology};
+
+use super::counted::counted;
+use super::table::{Fit, fit, lines, row, table};
+use crate::terminal::Look;
+
+/// The whole plan.
+pub(crate) fn plan(plan: &Plan, look: Look) -> String {
+    let mut text = format!("machine: {}\npolicy:  {}\n", topology::summary(&plan.topology), policy(plan));
+    if !plan.classes.is_empty() {
+        text.push('\n');
+        text.push_str(&overview(plan, look));
+    }
+    for class in &plan.classes {
+        if let Some(placement) = class.placement.as_ref().filter(|placement| !placement.clauses.is_empty()) {
+            let place = plan.sources.place(class.header);
+            text.push_str(&format!("\n{} class {} ({place})\n\n", class.kind.word(), class.name));
+            text.push_str(&clauses::clauses(&placement.clauses, plan, look));
+        }
+    }
+    text.push_str(&clauses::legend(plan));
+    text
+}
+
+fn policy(plan: &Plan) -> String {
+    let files = counted(plan.sources.iter().count(), "file");
+    match plan.classes.len() {
+        0 => format!("{files}, no classes: nothing would be done"),
+        1 => format!("{files}, 1 class"),
+        many => format!("{files}, {many} classes; a process belongs to the first that matches it"),
+    }
+}
+
+fn overview(plan: &Plan, look: Look) -> String {
+    let mut overview = table(&["class", "kind", "matches", "CPUs, in filling order", "scheduling"], look);
+    let mut longest = 0;
+    for class in &plan.classes {
+        let placement = class.placement.as_ref();
+        let matches = matches(class);
+        longest = matches.split_whitespace().map(|word| word.chars().count()).fold(longest, usize::max);
+        row(
+            &mut overview,
+            [
+                class.name.clone(),
+                class.kind.word().to_owned(),
+                matches,
+                placement.map_or("never touched".to_owned(), cpus),
+                placement.map_or(String::new(), scheduling),
+            ],
+        );
+    }
+    // A unit's name is easier to read in one piece, but for a few that would leave no room for anything else.
+    let word = u16::try_from(longest.min(28)).unwrap_or(28);
+    fit(&mut overview, &[Fit::Whole, Fit::Whole, Fit::AtLeast(word), Fit::AtLeast(24), Fit::Whole]);
+    lines(&mut overview)
+}
+
+fn matches(class: &PlannedClass) -> String {
+    let descendants = if class.with_descendants { "\nwith descendants" } else { "" };
+    format!("{}{descendants}", class.selector)
+}
+
+/// The tiers, one a line, when they are open, and what is kept for whom.
+fn cpus(placement: &Placement) -> String {
+    let mut said = Vec::new();
+    for (at, tier) in placement.tiers.iter().enumerate() {
+        said.push(match (at, placement.spill_below) {
+            (0, _) => tier.brief(),
+            (_, Some(1)) => format!("then {} when no core is idle", tier.brief()),
+            (_, Some(below)) => format!("then {} below {below} idle cores", tier.brief()),
+            (_, None) => format!("then {}", tier.brief()),
+        });
+    }
+    said.extend(placement.gate.map(|it| gate(it).to_owned()));
+    if !placement.floor.is_empty() {
+        said.push(format!("floor {}", placement.floor.brief()));
+    }
+    if !placement.kept_for_others.is_empty() {
+        said.push(format!("not {}: floors of others", placement.kept_for_others.brief()));
+    }
+    said.join("\n")
+}
+
+/// When a gated class runs.
+pub(super) fn gate(gate: Gate) -> &'static str {
+    match gate {
+        Gate::CoreIdle => "only when core idle",
+    }
+}
+
+fn scheduling(placement: &Placement) -> String {
+    let policy = placement.attributes.policy.map(|policy| match policy {
+        Scheduling::Fifo(priority) => format!("SCHED_FIFO {priority}"),
+        Scheduling::RoundRobin(priority) => format!("SCHED_RR {priority}"),
+        Scheduling::Idle => "SCHED_IDLE".to_owned(),
+    });
+    let nice = placement.attributes.nice.map(|nice| format!("nice {nice}"));
+    let said: Vec<String> = policy.into_iter().chain(nice).collect();
+    if said.is_empty() { "unchanged".to_owned() } else { said.join(", ") }
+}

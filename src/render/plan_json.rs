@@ -1,0 +1,134 @@
+//! A plan as a document for programs. The fields are ours, so that the compiler knows no format.
+
+use cotenant_compiler::Plan;
+use cotenant_compiler::plan::{KeptClause, Placement, PlannedClass, Scheduling};
+use cotenant_grammar::SourceSet;
+use cotenant_grammar::tree::EqualPrio;
+use serde::Serialize;
+
+use super::SCHEMA_VERSION;
+use super::cpus::Cpus;
+use super::place::Place;
+use super::plan::gate;
+use super::topology_json::Machine;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    machine: Machine,
+    files: Vec<&'a str>,
+    /// Whether something must be watched while the plan is in force.
+    reactive: bool,
+    /// In matching order.
+    classes: Vec<Class<'a>>,
+}
+
+#[derive(Serialize)]
+struct Class<'a> {
+    name: &'a str,
+    kind: &'static str,
+    header: Place<'a>,
+    /// The processes, as a policy would write them.
+    r#match: String,
+    with_descendants: bool,
+    /// Null for what is never touched.
+    placement: Option<Placed<'a>>,
+}
+
+#[derive(Serialize)]
+struct Placed<'a> {
+    zone: Cpus,
+    /// In filling order.
+    tiers: Vec<Cpus>,
+    /// The second tier opens when fewer cores than this are idle; null with one tier.
+    spill_below: Option<u32>,
+    /// `only when core idle`; null where the class always runs.
+    gate: Option<&'static str>,
+    /// `push` or `hold`; null where the policy does not say.
+    equal_prio: Option<&'static str>,
+    floor: Cpus,
+    kept_for_others: Cpus,
+    scheduling: Attributes,
+    clauses: Vec<Clause<'a>>,
+}
+
+/// What is null is left as it is.
+#[derive(Serialize)]
+struct Attributes {
+    policy: Option<&'static str>,
+    priority: Option<u8>,
+    nice: Option<i8>,
+}
+
+#[derive(Serialize)]
+struct Clause<'a> {
+    text: &'a str,
+    effect: &'a str,
+    means: &'static str,
+    strength: &'static str,
+    source: Option<Place<'a>>,
+}
+
+/// The plan as one JSON document.
+pub(crate) fn plan_json(plan: &Plan) -> String {
+    let document = Document {
+        schema_version: SCHEMA_VERSION,
+        machine: Machine::from(&plan.topology),
+        files: plan.sources.iter().map(|(_, source)| source.name()).collect(),
+        reactive: plan.is_reactive(),
+        classes: plan.classes.iter().map(|it| class(it, &plan.sources)).collect(),
+    };
+    // Cannot fail: nothing in it refuses, and every key is a string.
+    serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+}
+
+fn class<'a>(class: &'a PlannedClass, sources: &'a SourceSet) -> Class<'a> {
+    Class {
+        name: &class.name,
+        kind: class.kind.word(),
+        header: Place::new(class.header, sources),
+        r#match: class.selector.to_string(),
+        with_descendants: class.with_descendants,
+        placement: class.placement.as_ref().map(|it| placed(it, sources)),
+    }
+}
+
+fn placed<'a>(placement: &'a Placement, sources: &'a SourceSet) -> Placed<'a> {
+    Placed {
+        zone: (&placement.zone).into(),
+        tiers: placement.tiers.iter().map(Cpus::from).collect(),
+        spill_below: placement.spill_below,
+        gate: placement.gate.map(gate),
+        equal_prio: placement.equal_prio.map(|mode| match mode {
+            EqualPrio::Push => "push",
+            EqualPrio::Hold => "hold",
+        }),
+        floor: (&placement.floor).into(),
+        kept_for_others: (&placement.kept_for_others).into(),
+        scheduling: attributes(placement),
+        clauses: placement.clauses.iter().map(|it| clause(it, sources)).collect(),
+    }
+}
+
+fn attributes(placement: &Placement) -> Attributes {
+    let policy = placement.attributes.policy;
+    Attributes {
+        policy: policy.map(|policy| match policy {
+            Scheduling::Fifo(_) => "SCHED_FIFO",
+            Scheduling::RoundRobin(_) => "SCHED_RR",
+            Scheduling::Idle => "SCHED_IDLE",
+        }),
+        priority: policy.map(Scheduling::priority).filter(|priority| *priority > 0),
+        nice: placement.attributes.nice,
+    }
+}
+
+fn clause<'a>(clause: &'a KeptClause, sources: &'a SourceSet) -> Clause<'a> {
+    Clause {
+        text: &clause.text,
+        effect: &clause.effect,
+        means: clause.means.words(),
+        strength: clause.strength.word(),
+        source: clause.span.map(|span| Place::new(span, sources)),
+    }
+}

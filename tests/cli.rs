@@ -1,0 +1,10 @@
+//! What a shell, a script and an editor rely on.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod common;
+mod cli {
+    mod format;
+    mod load;
+    mod streams;
+}

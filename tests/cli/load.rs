@@ -1,0 +1,120 @@
+//! What paths may name, and what is said where they name nothing of use.
+
+use std::fs;
+
+use crate::common::{run, run_with};
+
+const MACHINE: &str = "--topology=core:4 pu:2";
+
+/// Lints a path and returns what was said about it, with the folder's name taken out.
+fn refused(folder: &tempfile::TempDir, path: &str) -> String {
+    let path = folder.path().join(path);
+    let lint = run(&["lint", MACHINE, path.to_str().unwrap()]);
+    assert_eq!((lint.code, lint.stdout.as_str()), (Some(2), ""), "{}", lint.stderr);
+    lint.stderr.replace(folder.path().to_str().unwrap(), "")
+}
+
+#[test]
+fn every_path_of_no_use_is_named_with_a_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("empty")).unwrap();
+    fs::write(at("empty/README"), "no policy").unwrap();
+    fs::write(at("empty/.#web.policy"), "an editor's lock").unwrap();
+    fs::write(at("latin1.policy"), b"# gr\xf6\xdfe\nclass a: nice 1;").unwrap();
+    fs::create_dir(at("nested")).unwrap();
+    fs::create_dir(at("nested/a.policy")).unwrap();
+    fs::create_dir(at("dangling")).unwrap();
+    std::os::unix::fs::symlink("nowhere", at("dangling/a.policy")).unwrap();
+    insta::assert_snapshot!(refused(&folder, "web.policy"), @r"
+    error: no policy at `/web.policy`: no such file or directory
+    help: name a `.policy` file, a directory that holds some, or `-` for standard input
+    ");
+    insta::assert_snapshot!(refused(&folder, "empty"), @r"
+    error: no policy in directory `/empty`: it has no `*.policy` file
+    help: put a file such as `web.policy` into it, or name another directory
+    ");
+    insta::assert_snapshot!(refused(&folder, "latin1.policy"), @r"
+    error: `/latin1.policy` is not UTF-8: see byte 4, on line 1
+    help: policies are UTF-8 text; convert it, as with `iconv -f latin1 -t utf-8`
+    ");
+    insta::assert_snapshot!(refused(&folder, "nested"), @r"
+    error: cannot read `/nested/a.policy`: Is a directory (os error 21)
+    help: a directory inside a policy directory is not followed; rename it
+    ");
+    insta::assert_snapshot!(refused(&folder, "dangling"), @r"
+    error: no policy at `/dangling/a.policy`: no such file or directory
+    help: name a `.policy` file, a directory that holds some, or `-` for standard input
+    ");
+}
+
+#[test]
+fn what_may_not_be_read_is_said_to_be_unreadable() {
+    // Root may read everything, but not this: see proc(5), where a write-only file of the kernel's is refused to all.
+    let lint = run(&["lint", MACHINE, "/proc/self/clear_refs"]);
+    assert_eq!(lint.code, Some(2));
+    assert!(lint.stderr.starts_with("error: cannot read `/proc/self/clear_refs`: "), "{}", lint.stderr);
+    assert!(lint.stderr.contains("\nhelp: "), "{}", lint.stderr);
+}
+
+#[test]
+fn a_device_without_end_is_refused() {
+    let lint = run(&["lint", MACHINE, "/dev/zero"]);
+    assert_eq!(lint.code, Some(2));
+    assert!(lint.stderr.starts_with("error: `/dev/zero` has more than 64 MiB"), "{}", lint.stderr);
+}
+
+#[test]
+fn no_path_and_standard_input_twice_are_wrong_usage() {
+    let none = run(&["lint"]);
+    assert_eq!(none.code, Some(2));
+    assert!(none.stderr.contains("<PATH>"), "{}", none.stderr);
+    let twice = run_with(&["lint", "-", "-"], b"");
+    assert_eq!(twice.code, Some(2));
+    assert_eq!(twice.stderr, "error: standard input is named twice\nhelp: write `-` once\n");
+}
+
+#[test]
+fn a_machine_that_cannot_be_had_is_named() {
+    let lint = run_with(&["lint", "--topology", "no/such.xml", "-"], b"");
+    assert_eq!(lint.code, Some(2));
+    assert!(lint.stderr.starts_with("error: `no/such.xml` does not exist\nhelp: "), "{}", lint.stderr);
+}
+
+#[test]
+fn a_directory_is_read_in_byte_order_and_paths_in_theirs() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["b.policy", "B.policy", "10.policy", "9.policy", "skipped.txt", ".hidden.policy"] {
+        let class = name.split('.').next().unwrap();
+        fs::write(folder.path().join(name), format!("class n{class}: match exe {class};\n")).unwrap();
+    }
+    let folder = folder.path().to_str().unwrap();
+    let classes = |paths: &[&str]| {
+        let plan = run(&[&["plan", MACHINE, "--format", "json"], paths].concat());
+        let plan: serde_json::Value = serde_json::from_str(&plan.stdout).unwrap();
+        let names = plan["classes"].as_array().unwrap().iter().map(|class| class["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(classes(&[folder]), ["n10", "n9", "nB", "nb"]);
+    assert_eq!(classes(&[&format!("{folder}/b.policy"), &format!("{folder}/10.policy")]), ["nb", "n10"]);
+}
+
+#[test]
+fn standard_input_is_a_policy() {
+    let lint = run_with(&["lint", MACHINE, "-"], b"\xef\xbb\xbfclass a: nise 1;\r\n");
+    assert_eq!(lint.code, Some(1));
+    assert!(lint.stderr.contains("[<stdin>:1:10]"), "{}", lint.stderr);
+}
+
+#[test]
+fn a_file_too_large_is_said_to_be_so_wherever_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.policy"), "class a: match exe a;\n").unwrap();
+    fs::write(folder.path().join("b.policy"), "# 32 bytes, counted with the end\n".repeat(1 << 20)).unwrap();
+    let lint = run(&["lint", MACHINE, "--format", "short", folder.path().to_str().unwrap()]);
+    assert_eq!(lint.code, Some(1));
+    let said = lint.stderr.replace(folder.path().to_str().unwrap(), "");
+    insta::assert_snapshot!(said, @r"
+    /b.policy:1:1: error[file-too-large]: this file has 34603008 bytes, more than the 33554432 that are read
+    ");
+}

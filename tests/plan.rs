@@ -1,0 +1,104 @@
+//! The policies people start from: each is laid out, free of findings, and planned on four kinds of machine.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod common;
+
+use common::{files, run, run_with, stem};
+
+const MACHINES: [&str; 4] = ["smt-16x2", "no-smt-8", "hybrid-8p-8e", "numa-2x2"];
+
+#[test]
+fn every_policy_is_planned_on_every_kind_of_machine() {
+    for path in files("policies", ".policy") {
+        for machine in MACHINES {
+            let plan = run(&["plan", "--topology", &format!("tests/machines/{machine}.xml"), &path]);
+            assert_eq!((plan.code, plan.stderr.as_str()), (Some(0), ""), "{path} on {machine}");
+            insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true, snapshot_path => "plan" }, {
+                insta::assert_snapshot!(format!("{}@{machine}", stem(&path)), plan.stdout);
+            });
+        }
+    }
+}
+
+#[test]
+fn every_policy_is_laid_out() {
+    let check = run(&["fmt", "--check", "policies"]);
+    assert_eq!((check.code, check.stdout.as_str(), check.stderr.as_str()), (Some(0), "", ""));
+}
+
+#[test]
+fn every_policy_is_free_of_findings_on_large_and_small_machines() {
+    for path in files("policies", ".policy") {
+        for machine in ["pack:1 core:16 pu:2", "core:2 pu:1", "core:2 pu:2"] {
+            let lint = run(&["lint", "--deny", "warnings", "--topology", machine, &path]);
+            assert_eq!(lint.code, Some(0), "{}", lint.stderr);
+            assert_eq!(lint.stderr.lines().count(), 1, "{}", lint.stderr);
+        }
+    }
+}
+
+const ONE_LINE: &str = "rt class web: prefer idle core, push equal prio; batch: only when core idle";
+
+#[test]
+fn the_smallest_policy_fills_fronts_before_siblings() {
+    let plan = run_with(&["plan", "--topology", "pack:1 core:16 pu:2", "-"], ONE_LINE.as_bytes());
+    assert_eq!(plan.code, Some(0), "{}", plan.stderr);
+    insta::assert_snapshot!(plan.stdout, @r"
+    machine: 1 package, 1 node, 16 cores, 32 CPUs (2 threads a core)
+    policy:  1 file, 2 classes; a process belongs to the first that matches it
+
+    class  kind   matches     CPUs, in filling order              scheduling
+    ─────────────────────────────────────────────────────────────────────────
+    web    rt     name web    0,2,…,30                            SCHED_RR 1
+                              then 1,3,…,31 when no core is idle
+    batch  batch  name batch  0-31                                SCHED_IDLE
+                              only when core idle
+
+    rt class web (<stdin>:1:1)
+
+    clause            effect here                                 kept by        strength  at
+    ────────────────────────────────────────────────────────────────────────────────────────────────────
+    rt                SCHED_RR, priority 1                        sched_setattr  strict    <stdin>:1:1
+    prefer idle core  fronts 0,2,…,30 first, siblings 1,3,…,31    tick loop      reactive  <stdin>:1:15
+                      as overflow
+    push equal prio   every thread movable in all of 0-31         allowed CPUs   strict    <stdin>:1:33
+
+    batch class batch (<stdin>:1:50)
+
+    clause               effect here                         kept by        strength  at
+    ───────────────────────────────────────────────────────────────────────────────────────────────
+    batch                SCHED_IDLE                          sched_setattr  strict    <stdin>:1:50
+    only when core idle  off every core on which others run  tick loop      reactive  <stdin>:1:57
+
+    strict    the kernel guarantees it
+    reactive  a loop keeps it, within one tick, 10 ms
+    ");
+}
+
+#[test]
+fn a_plan_as_json_names_every_cpu() {
+    let plan = run_with(&["plan", "--format", "json", "--topology", "core:4 pu:2", "-"], ONE_LINE.as_bytes());
+    let plan: serde_json::Value = serde_json::from_str(&plan.stdout).unwrap();
+    assert_eq!(plan["schema_version"], 1);
+    let [web, batch] = [&plan["classes"][0], &plan["classes"][1]];
+    assert_eq!(web["placement"]["tiers"][0]["list"], "0,2,4,6");
+    assert_eq!(web["placement"]["tiers"][1]["cpus"], serde_json::json!([1, 3, 5, 7]));
+    assert_eq!(web["placement"]["spill_below"], 1);
+    assert_eq!(
+        web["placement"]["scheduling"],
+        serde_json::json!({ "policy": "SCHED_RR", "priority": 1, "nice": null })
+    );
+    assert_eq!(web["placement"]["clauses"][1]["text"], "prefer idle core");
+    assert_eq!(web["placement"]["clauses"][1]["strength"], "reactive");
+    assert_eq!(web["placement"]["clauses"][1]["source"]["start"]["column"], 15);
+    assert_eq!(batch["placement"]["gate"], "only when core idle");
+    assert_eq!(batch["match"], "name batch");
+}
+
+#[test]
+fn a_policy_with_errors_has_no_plan() {
+    let plan = run(&["plan", "--topology", "core:4 pu:2", "tests/ui/unknown-clause.policy"]);
+    assert_eq!((plan.code, plan.stdout.as_str()), (Some(1), ""));
+    assert!(plan.stderr.contains("error[unknown-clause]") && plan.stderr.ends_with("1 error in 1 file\n"));
+}

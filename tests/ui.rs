@@ -1,0 +1,76 @@
+//! One mistake a file, the file named for it: what a user is told.
+//!
+//! A fixture is checked on four cores of two threads unless its first line is `# machine: …`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use common::{files, run, stem};
+
+const MACHINE: &str = "pack:1 core:4 pu:2";
+
+#[test]
+fn every_mistake_is_explained() {
+    for path in files("tests/ui", ".policy") {
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&path)).unwrap();
+        let machine = text.lines().next().and_then(|line| line.strip_prefix("# machine: ")).unwrap_or(MACHINE);
+        let lint = run(&["lint", "--topology", machine, &path]);
+        let errors = lint.stderr.contains(" error[");
+        assert_eq!(lint.code, Some(i32::from(errors)), "{path}:\n{}", lint.stderr);
+        assert_eq!(lint.stdout, "", "{path}");
+        let code = stem(&path).split_once("--").map_or(stem(&path), |(code, _)| code);
+        assert!(lint.stderr.contains(&format!("[{code}]: ")), "{path} is named for a code:\n{}", lint.stderr);
+        assert_eq!(lint.stderr.matches("]: ").count(), 1, "{path} has one mistake:\n{}", lint.stderr);
+        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true, snapshot_path => "ui" }, {
+            insta::assert_snapshot!(stem(&path), lint.stderr);
+        });
+    }
+}
+
+#[test]
+fn every_code_has_a_fixture() {
+    let explained: BTreeSet<String> = files("tests/ui", ".policy")
+        .iter()
+        .map(|path| stem(path).split("--").next().unwrap().to_owned())
+        // Thirty megabytes are made when they are needed; see `cli.rs`.
+        .chain(["file-too-large".to_owned()])
+        .collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut codes = BTreeSet::new();
+    for folder in ["grammar/src", "compiler/src"] {
+        prose(&root.join(folder))
+            .iter()
+            .for_each(|file| codes.extend(codes_in(&std::fs::read_to_string(file).unwrap())));
+    }
+    assert!(codes.len() > 40, "codes are found where they are: {codes:?}");
+    assert_eq!(codes, explained);
+}
+
+/// Where the prose of all mistakes stands: `mistake.rs` and everything below `mistake/`.
+fn prose(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.is_dir() {
+            found.extend(prose(&entry));
+        } else if entry.components().any(|part| Path::new(part.as_os_str()).file_stem() == Some("mistake".as_ref())) {
+            found.push(entry);
+        }
+    }
+    found
+}
+
+/// Codes are the only kebab-case strings of those files; those of one word stand where a diagnostic is made.
+fn codes_in(text: &str) -> BTreeSet<String> {
+    let kebab = |text: &&str| {
+        text.contains('-')
+            && text.split('-').all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase()))
+    };
+    let strings = text.split('"').filter(kebab);
+    let makers = ["Code(\"", "error(\""];
+    let made = makers.iter().flat_map(|maker| text.split(maker).skip(1)).filter_map(|rest| rest.split('"').next());
+    strings.chain(made).map(str::to_owned).collect()
+}
