@@ -1,5 +1,7 @@
 //! From paths on the command line to policy texts.
 
+mod include;
+
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -16,16 +18,15 @@ pub(crate) const STDIN: &str = "<stdin>";
 /// an end.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Reads one policy: all texts that the paths name, in order. A directory stands for its `*.policy` files in byte order
-/// of their names, `-` for standard input.
+/// Reads one policy: all texts that the paths name, in order, and those that they include. A directory stands for its
+/// `*.policy` files in byte order of their names, `-` for standard input.
 pub(crate) fn load(paths: &[PathBuf]) -> Result<SourceSet, Failure> {
-    let mut sources = SourceSet::default();
-    for path in files(paths)? {
-        let (name, text) =
-            if is_stdin(&path) { (STDIN.to_owned(), read_stdin()?) } else { (shown(&path), read(&path)?) };
-        sources.add(name, text);
+    let files = files(paths)?;
+    let mut loader = include::Loader::new(&files);
+    for path in &files {
+        loader.read(path)?;
     }
-    Ok(sources)
+    Ok(loader.finish())
 }
 
 /// The files that the paths name, directories opened out. Standard input is kept as `-`.

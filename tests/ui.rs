@@ -24,7 +24,10 @@ fn every_mistake_is_explained() {
         assert_eq!(lint.stdout, "", "{path}");
         let code = stem(&path).split_once("--").map_or(stem(&path), |(code, _)| code);
         assert!(lint.stderr.contains(&format!("[{code}]: ")), "{path} is named for a code:\n{}", lint.stderr);
-        assert_eq!(lint.stderr.matches("]: ").count(), 1, "{path} has one mistake:\n{}", lint.stderr);
+        // Some mistakes can only be made with clauses that nothing carries out yet, which is said of them besides.
+        let said = lint.stderr.lines().filter(|line| line.contains("]: "));
+        let mistakes = said.filter(|line| code == "not-carried-out" || !line.contains("[not-carried-out]")).count();
+        assert_eq!(mistakes, 1, "{path} has one mistake:\n{}", lint.stderr);
         insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true, snapshot_path => "ui" }, {
             insta::assert_snapshot!(stem(&path), lint.stderr);
         });
@@ -36,8 +39,8 @@ fn every_code_has_a_fixture() {
     let explained: BTreeSet<String> = files("tests/ui", ".policy")
         .iter()
         .map(|path| stem(path).split("--").next().unwrap().to_owned())
-        // Thirty megabytes are made when they are needed; see `cli.rs`.
-        .chain(["file-too-large".to_owned()])
+        // Thirty megabytes and thousands of files are made when they are needed; see `cli.rs`.
+        .chain(["file-too-large", "include-too-many"].map(str::to_owned))
         .collect();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut codes = BTreeSet::new();

@@ -1,6 +1,13 @@
 //! Every mistake the compiler can report, as data, and the prose for it in one place.
 
+mod clause;
+mod deadline;
+mod host;
 mod prose;
+
+pub(crate) use clause::ClauseMistake;
+pub(crate) use deadline::DeadlineMistake;
+pub(crate) use host::HostMistake;
 
 use cotenant_grammar::Span;
 use cotenant_grammar::tree::{At, ClassKind, Name};
@@ -28,6 +35,9 @@ pub(crate) enum Mistake {
     ZeroCores { at: Span },
     UnmanagedWithoutMatch { header: Span },
     MatchedByName { class: Name },
+    Clause(ClauseMistake),
+    Deadline(DeadlineMistake),
+    Host(HostMistake),
     // Machine
     NotHere { at: Span, what: &'static str, missing: u32, last: Option<u32> },
     Offline { at: Span, cpu: u32 },

@@ -1,15 +1,21 @@
 //! What a policy means on one machine: a value that says, class by class, which processes get which CPUs, by which means
 //! and how strongly that holds.
 
+mod admission;
 mod build;
+mod ceiling;
 mod cpus;
+mod demands;
 mod diff;
+mod host;
 mod keep;
 
 pub(crate) use build::plan;
+pub use demands::{CoreSharing, Demands, Preference, Reservation};
 pub use diff::{Change, diff};
+pub use host::{Host, KernelSetting, Requirement, Unmet};
 
-use cotenant_grammar::tree::{ClassKind, EqualPrio};
+use cotenant_grammar::tree::{At, ClassKind, EqualPrio};
 use cotenant_grammar::{SourceSet, Span};
 
 use crate::selector::{Process, Selector};
@@ -23,6 +29,10 @@ pub struct Plan {
     pub sources: SourceSet,
     /// The machine it was made for.
     pub topology: Topology,
+    /// What a host must be for the plan to be put in force; see [`Plan::unmet`].
+    pub requirements: Vec<At<Requirement>>,
+    /// Settings of the kernel, for all that runs on the host.
+    pub kernel: Vec<KernelSetting>,
     /// In matching order: the first class that matches a process wins.
     pub classes: Vec<PlannedClass>,
 }
@@ -66,6 +76,8 @@ pub struct Placement {
     pub floor: CpuSet,
     /// Scheduling attributes; what is absent is never written.
     pub attributes: Attributes,
+    /// What else the class asks for.
+    pub demands: Demands,
     /// Every clause of the class, with how it is kept.
     pub clauses: Vec<KeptClause>,
 }
@@ -125,6 +137,8 @@ pub enum Means {
     TickLoop,
     /// Nothing needs to be done on this machine.
     Nothing,
+    /// There is none: the clause is refused.
+    None,
 }
 
 /// How strongly a clause holds.
@@ -132,8 +146,12 @@ pub enum Means {
 pub enum Strength {
     /// The kernel guarantees it.
     Strict,
+    /// The kernel keeps it but for a stated share.
+    Bounded,
     /// A loop keeps it, one tick behind.
     Reactive,
+    /// It is not kept, and the policy was warned about that.
+    Refused,
 }
 
 impl Plan {
@@ -185,6 +203,7 @@ impl Means {
             Means::SchedAttr => "sched_setattr",
             Means::TickLoop => "tick loop",
             Means::Nothing => "nothing to do",
+            Means::None => "nothing",
         }
     }
 }
@@ -195,7 +214,9 @@ impl Strength {
     pub fn word(self) -> &'static str {
         match self {
             Strength::Strict => "strict",
+            Strength::Bounded => "bounded",
             Strength::Reactive => "reactive",
+            Strength::Refused => "refused",
         }
     }
 }

@@ -4,9 +4,14 @@
 //! remain need a topology.
 
 mod checks;
+mod kinds;
+mod limits;
 mod settings;
+mod sharing;
 
-use cotenant_grammar::tree::{At, ClassKind, EqualPrio, Name};
+use cotenant_grammar::tree::{
+    At, ClassKind, Condition, Duration, EqualPrio, IdleUnit, Knob, Name, OnChange, Percent, PlaceBy, Quota, Sharer,
+};
 use cotenant_grammar::{Diagnostics, SourceSet, Span};
 
 use crate::resolve::{Cpus, Resolved};
@@ -16,6 +21,10 @@ use crate::selector::Selector;
 pub(crate) struct Policy {
     pub(crate) sources: SourceSet,
     pub(crate) classes: Vec<PolicyClass>,
+    /// What a host must be for the policy to be put in force.
+    pub(crate) conditions: Vec<At<Condition>>,
+    /// Each at most once.
+    pub(crate) knobs: Vec<At<Knob>>,
 }
 
 /// One class; a setting that is absent was not written.
@@ -35,16 +44,50 @@ pub(crate) struct PolicyClass {
 pub(crate) struct Settings {
     pub(crate) on: Option<(Option<Cpus>, Span)>,
     pub(crate) prefer_idle_core: Option<Span>,
+    /// Any `prefer` but the one above.
+    pub(crate) prefer: Option<At<Prefer>>,
     pub(crate) spill: Option<At<Option<At<u32>>>>,
     pub(crate) never_spill: Option<Span>,
+    pub(crate) share_core: Option<(Vec<At<Sharer>>, Span)>,
     pub(crate) equal_prio: Option<At<EqualPrio>>,
     pub(crate) core_idle: Option<Span>,
+    /// `only when … idle` of any unit but the core.
+    pub(crate) unit_idle: Option<At<IdleUnit>>,
+    pub(crate) wait_at_most: Option<(At<Duration>, Span)>,
     pub(crate) at_least: Option<(At<u32>, Span)>,
+    pub(crate) at_most: Option<(Ceiling, Span)>,
     pub(crate) fifo: Option<Span>,
     pub(crate) round_robin: Option<Span>,
     pub(crate) priority: Option<(u8, Span)>,
+    /// Runtime and period.
+    pub(crate) runtime: Option<([At<Duration>; 2], Span)>,
+    pub(crate) deadline: Option<(At<Duration>, Span)>,
     pub(crate) nice: Option<(i8, Span)>,
+    pub(crate) slice: Option<(At<Duration>, Span)>,
+    pub(crate) weight: Option<(u16, Span)>,
+    pub(crate) quota: Option<(At<Quota>, Span)>,
+    pub(crate) clamp: Option<([At<Percent>; 2], Span)>,
+    pub(crate) memory_bandwidth: Option<(At<Percent>, Span)>,
+    pub(crate) llc_share: Option<(At<Percent>, Span)>,
     pub(crate) descendants: Option<Span>,
+    pub(crate) on_change: Option<At<OnChange>>,
+    pub(crate) place_by: Option<(PlaceBy, Span)>,
+}
+
+/// What a class prefers, other than an idle core.
+#[derive(Debug, Clone)]
+pub(crate) enum Prefer {
+    IdleCpu,
+    LastCpu,
+    /// None where the set could not be read.
+    Cpus(Option<Cpus>),
+}
+
+/// The most cores a class gets.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ceiling {
+    Cores(At<u32>),
+    Share(At<Percent>),
 }
 
 /// Gathers each class's settings, then asks every question that needs no machine.
@@ -58,5 +101,7 @@ pub(crate) fn check(resolved: Resolved, diagnostics: &mut Diagnostics) -> Policy
         checks::class(&class, damaged, &mut report);
         classes.push(class);
     }
-    Policy { sources: resolved.sources, classes }
+    sharing::check(&classes, &mut report);
+    let knobs = limits::knobs(resolved.knobs, &mut report);
+    Policy { sources: resolved.sources, classes, conditions: resolved.conditions, knobs }
 }

@@ -12,10 +12,12 @@ pub(crate) use cpus::Cpus;
 
 use std::collections::HashMap;
 
-use cotenant_grammar::tree::{At, Class, Clause, CpuExpr, Definition, Name, Parsed, ProcessExpr, Statement};
+use cotenant_grammar::tree::{
+    At, Class, Clause, Condition, CpuExpr, Definition, Knob, Name, Parsed, ProcessExpr, Statement,
+};
 use cotenant_grammar::{Diagnostic, Diagnostics, SourceSet, Span};
 
-use crate::mistake::Mistake;
+use crate::mistake::{HostMistake, Mistake};
 use crate::selector::Selector;
 use names::Names;
 
@@ -23,6 +25,8 @@ use names::Names;
 pub(crate) struct Resolved {
     pub(crate) sources: SourceSet,
     pub(crate) classes: Vec<ResolvedClass>,
+    pub(crate) conditions: Vec<At<Condition>>,
+    pub(crate) knobs: Vec<At<Knob>>,
 }
 
 /// A class whose expressions stand on their own.
@@ -30,7 +34,7 @@ pub(crate) struct ResolvedClass {
     pub(crate) syntax: Class,
     /// One entry a `match` clause, in order; `None` where it could not be resolved.
     pub(crate) selectors: Vec<(Option<Selector>, Span)>,
-    /// One entry an `on` clause, in order.
+    /// One entry an `on` or `prefer CPUS` clause, in order.
     pub(crate) zones: Vec<(Option<Cpus>, Span)>,
 }
 
@@ -38,19 +42,45 @@ pub(crate) struct ResolvedClass {
 const CPU_WORDS: &[&str] = &["all", "and", "within", "except"];
 
 /// Words that a process set cannot be called, because they mean something in a set of processes.
-const PROCESS_WORDS: &[&str] =
-    &["and", "or", "not", "with", "exe", "comm", "arg", "user", "group", "cgroup", "unit", "slice"];
+const PROCESS_WORDS: &[&str] = &[
+    "and",
+    "or",
+    "not",
+    "with",
+    "exe",
+    "comm",
+    "thread",
+    "script",
+    "arg",
+    "user",
+    "group",
+    "cgroup",
+    "unit",
+    "slice",
+    "container",
+    "parent",
+    "ancestor",
+    "policy",
+];
 
 pub(crate) fn resolve(parsed: Parsed, diagnostics: &mut Diagnostics) -> Resolved {
     let (mut zones, mut sets, mut classes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut conditions, mut knobs, mut unread) = (Vec::new(), Vec::new(), Vec::new());
     for statement in parsed.statements {
         match statement {
             Statement::Zone(zone) => zones.push(zone),
             Statement::Processes(set) => sets.push(set),
             Statement::Class(class) => classes.push(class),
+            Statement::Require(mut more) => conditions.append(&mut more),
+            Statement::Kernel(mut more) => knobs.append(&mut more),
+            // What the statement brought follows it in the list.
+            Statement::Include(include) => {
+                unread.extend(parsed.sources.included(include.pattern.span).is_none().then_some(include.pattern));
+            }
         }
     }
     let mut report = |mistake: Mistake| diagnostics.push(Diagnostic::from(mistake));
+    unread.into_iter().for_each(|pattern| report(HostMistake::UnreadInclude { pattern }.into()));
     defined_once("zone", zones.iter().map(|zone| &zone.name), &mut report);
     defined_once("process set", sets.iter().map(|set| &set.name), &mut report);
     defined_once("class", classes.iter().filter(|class| has_name(class)).map(|class| &class.name), &mut report);
@@ -66,7 +96,9 @@ pub(crate) fn resolve(parsed: Parsed, diagnostics: &mut Diagnostics) -> Resolved
                 Clause::Match(expr) => {
                     resolved.selectors.push((processes::selector(expr, &mut sets, &mut report), *span));
                 }
-                Clause::On(expr) => resolved.zones.push((cpus::cpus(expr, &mut zones, &mut report), *span)),
+                Clause::On(expr) | Clause::PreferCpus(expr) => {
+                    resolved.zones.push((cpus::cpus(expr, &mut zones, &mut report), *span))
+                }
                 _ => {}
             }
         }
@@ -80,7 +112,7 @@ pub(crate) fn resolve(parsed: Parsed, diagnostics: &mut Diagnostics) -> Resolved
     for name in sets.finish(processes::selector, &mut report).into_iter().filter(|name| free(name, PROCESS_WORDS)) {
         report(Mistake::Unused { what: "process set", name });
     }
-    Resolved { sources: parsed.sources, classes }
+    Resolved { sources: parsed.sources, classes, conditions, knobs }
 }
 
 /// A nameless `unmanaged:` may stand as often as it is needed; every other class goes by its name.

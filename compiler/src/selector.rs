@@ -1,17 +1,21 @@
 //! Which processes a class covers: a checked expression over one process at a time.
 
 mod cgroup_path;
+mod container;
 mod pattern;
 mod process;
+mod script;
 
 pub use cgroup_path::{innermost_unit, slices};
+pub use container::containers;
 pub use pattern::{BadGlob, Pattern, Scope};
 pub use process::{Account, Fields, Process};
+pub use script::script;
 
 use std::fmt;
 use std::sync::Arc;
 
-use cotenant_grammar::tree::Field;
+use cotenant_grammar::tree::{Field, InitialPolicy, Relation};
 
 /// An expression over the fields of one process. Every comparison is anchored: a pattern covers the whole value or does
 /// not match.
@@ -23,6 +27,10 @@ pub enum Selector {
     User(Account),
     /// The effective group.
     Group(Account),
+    /// The scheduling policy it had when it was first seen.
+    Policy(InitialPolicy),
+    /// The same of the parent, or of any ancestor.
+    Relative(Relation, Box<Selector>),
     /// Matching by name: `comm`, the last part of `exe`, or any cgroup path component with or without its unit suffix.
     Name(String),
     /// All of them.
@@ -43,12 +51,29 @@ impl Selector {
             Selector::Pattern(field, pattern) => pattern_matches(*field, pattern, process),
             Selector::User(account) => process.user_is(account),
             Selector::Group(account) => process.group_is(account),
+            Selector::Policy(policy) => process.first_policy() == Some(*policy),
+            Selector::Relative(Relation::Parent, inner) => process.parent().is_some_and(|parent| inner.matches(parent)),
+            Selector::Relative(Relation::Ancestor, inner) => {
+                std::iter::successors(process.parent(), |it| it.parent()).any(|ancestor| inner.matches(ancestor))
+            }
             Selector::Name(name) => name_matches(name.as_bytes(), process),
             Selector::All(parts) => parts.iter().all(|part| part.matches(process)),
             Selector::Any(parts) => parts.iter().any(|part| part.matches(process)),
             Selector::Not(inner) => !inner.matches(process),
             Selector::Set(_, inner) => inner.matches(process),
         }
+    }
+
+    /// Whether any comparison in it is one of those asked for. Relatives count: what is asked of them is asked, too.
+    #[must_use]
+    pub fn any(&self, asked: &dyn Fn(&Selector) -> bool) -> bool {
+        asked(self)
+            || match self {
+                Selector::All(parts) | Selector::Any(parts) => parts.iter().any(|part| part.any(asked)),
+                Selector::Not(inner) | Selector::Relative(_, inner) => inner.any(asked),
+                Selector::Set(_, inner) => inner.any(asked),
+                _ => false,
+            }
     }
 }
 
@@ -59,6 +84,14 @@ fn pattern_matches(field: Field, pattern: &Pattern, process: &dyn Process) -> bo
             false => pattern.matches(last_part(exe)),
         }),
         Field::Comm => pattern.matches(process.comm()),
+        Field::Thread => process.thread().is_some_and(|name| pattern.matches(name)),
+        Field::Script => script(process.exe(), process.args()).is_some_and(|script| {
+            // Windows programs have Windows paths.
+            match pattern.text().contains(['/', '\\']) {
+                true => pattern.matches(script),
+                false => pattern.matches(script.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or(script)),
+            }
+        }),
         Field::Arg => process.args().iter().any(|argument| pattern.matches(argument)),
         Field::Cgroup => process.cgroups().iter().any(|path| pattern.matches(path)),
         Field::Unit => {
@@ -66,6 +99,10 @@ fn pattern_matches(field: Field, pattern: &Pattern, process: &dyn Process) -> bo
             units.into_iter().any(|unit| escaped_or_not(pattern, unit))
         }
         Field::Slice => process.cgroups().iter().any(|path| slices(path).any(|slice| escaped_or_not(pattern, slice))),
+        Field::Container => process.cgroups().iter().any(|path| {
+            containers(path)
+                .any(|id| pattern.matches(id) || pattern.is_literal() && id.starts_with(pattern.text().as_bytes()))
+        }),
         // Accounts are not patterns; the resolver makes `User` and `Group` of them.
         Field::User | Field::Group => false,
     }
@@ -103,6 +140,8 @@ impl fmt::Display for Selector {
             Selector::Pattern(field, pattern) => write!(f, "{} {pattern}", field.word()),
             Selector::User(account) => write!(f, "user {account}"),
             Selector::Group(account) => write!(f, "group {account}"),
+            Selector::Policy(policy) => write!(f, "policy {}", policy.word()),
+            Selector::Relative(relation, inner) => write!(f, "{} ({inner})", relation.word()),
             Selector::Name(name) => write!(f, "name {name}"),
             Selector::All(parts) => join(f, parts, "and"),
             Selector::Any(parts) => join(f, parts, "or"),

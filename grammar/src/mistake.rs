@@ -1,12 +1,16 @@
 //! Every mistake the parser can report, as data, and the prose for it in one place.
 
-use crate::{Code, Diagnostic, Span, nearest};
+mod include;
+
+use crate::{Code, Diagnostic, IncludeFault, Span, nearest};
 
 /// What a piece of text was being read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Statement,
     Clause,
+    Condition,
+    Knob,
     Predicate,
     CpuSet,
     /// Somewhere inside one of these.
@@ -33,7 +37,8 @@ pub(crate) enum Mistake {
     StrayParenthesis { at: Span },
     BadEscape { at: Span, text: String },
     NumberTooLarge { at: Span, text: String },
-    ReversedRange { at: Span, first: u32, last: u32 },
+    ReversedRange { at: Span, first: String, last: String },
+    Include { at: Span, pattern: String, fault: IncludeFault },
 }
 
 /// `a`, `b` or `c`.
@@ -150,6 +155,7 @@ impl From<Mistake> for Diagnostic {
                 "first and last are swapped",
             )
             .help(format!("write `{last}-{first}`")),
+            Mistake::Include { at, pattern, fault } => include::diagnostic(at, &pattern, fault),
         }
     }
 }
@@ -158,6 +164,8 @@ fn unknown(place: Place, at: Span, word: &str, known: &[&'static str]) -> Diagno
     let (code, what) = match place {
         Place::Statement => (Code("unknown-statement"), "no statement begins with"),
         Place::Clause => (Code("unknown-clause"), "no clause begins with"),
+        Place::Condition => (Code("unknown-condition"), "no condition begins with"),
+        Place::Knob => (Code("unknown-knob"), "no setting of the kernel begins with"),
         Place::Predicate => (Code("unknown-predicate"), "no predicate is called"),
         Place::CpuSet => (Code("unknown-cpu-set"), "no set of CPUs begins with"),
         Place::Inside => (Code("unknown-word"), "no such word fits here:"),

@@ -1,16 +1,23 @@
 //! From text to tree, with recovery.
 //!
-//! pest reads the whole file once; the grammar puts what it cannot read into `bad_…` pieces, each no larger than its
-//! clause or statement. [`recover`] then reads such a piece again with the rule it should have followed, and says what was
-//! wrong in it. Nothing here fails: the result is a tree and a list of findings.
+//! pest reads a text statement by statement; the grammar puts what it cannot read into `bad_…` pieces, each no larger than
+//! its clause or statement. [`recover`] then reads such a piece again with the rule it should have followed, and says what
+//! was wrong in it. Nothing here fails: the result is a tree and a list of findings.
 
+mod chunks;
 mod class;
+mod clause;
 mod cpus;
 mod expected;
+mod host;
+mod include;
 mod limits;
 mod processes;
+mod quantity;
 mod recover;
 mod token;
+
+pub use include::{IncludeSite, includes};
 
 use pest::Parser;
 use pest::iterators::Pair;
@@ -25,66 +32,90 @@ use recover::Body;
 #[grammar = "policy.pest"]
 struct PolicyParser;
 
-/// Reads all texts. The tree holds everything that could be read, whatever was wrong beside it.
+/// Reads all texts, each where it is included. The tree holds everything that could be read, whatever was wrong beside it.
 #[must_use]
 pub fn parse(sources: SourceSet) -> (Parsed, Diagnostics) {
     let mut diagnostics = Diagnostics::default();
     let mut statements = Vec::new();
-    for (id, source) in sources.iter() {
-        let mut reader = Reader { source: id, text: source.text(), offset: 0, diagnostics: &mut diagnostics };
-        reader.file(&mut statements);
+    let mut files = Files { sources: &sources, open: Vec::new() };
+    for id in sources.roots() {
+        files.read(id, &mut statements, &mut diagnostics);
     }
     (Parsed { sources, statements }, diagnostics)
+}
+
+/// The texts, and which of them are being read.
+struct Files<'a> {
+    sources: &'a SourceSet,
+    /// The text being read, behind those that include it.
+    open: Vec<SourceId>,
+}
+
+impl Files<'_> {
+    fn read(&mut self, id: SourceId, statements: &mut Vec<Statement>, diagnostics: &mut Diagnostics) {
+        let sources = self.sources;
+        let Some(source) = sources.get(id) else { return };
+        self.open.push(id);
+        let mut reader = Reader { source: id, text: source.text(), offset: 0, diagnostics };
+        match limits::check(source.text(), id) {
+            Err(mistake) => reader.report(mistake),
+            Ok(()) => {
+                chunks::chunks(source.text()).for_each(|(offset, chunk)| reader.chunk(offset, chunk, statements, self))
+            }
+        }
+        self.open.pop();
+    }
 }
 
 /// One text being read, and where findings go.
 struct Reader<'a> {
     source: SourceId,
+    /// The whole text.
     text: &'a str,
-    /// Where the piece that pest is reading begins in `text`; 0 but while a bad piece is read again.
+    /// Where the piece that pest is reading begins in it.
     offset: usize,
     diagnostics: &'a mut Diagnostics,
 }
 
 impl<'a> Reader<'a> {
-    fn file(&mut self, statements: &mut Vec<Statement>) {
-        if let Err(mistake) = limits::check(self.text, self.source) {
-            return self.report(mistake);
-        }
-        match PolicyParser::parse(Rule::file, self.text) {
+    fn chunk(&mut self, offset: usize, chunk: &'a str, statements: &mut Vec<Statement>, files: &mut Files<'_>) {
+        self.offset = offset;
+        match PolicyParser::parse(Rule::file, chunk) {
             Ok(pairs) => {
-                let top = pairs.flat_map(Pair::into_inner);
-                statements.extend(top.filter_map(|pair| self.statement(pair)));
+                for pair in pairs.flat_map(Pair::into_inner) {
+                    self.statement(pair, statements, files);
+                }
             }
             // The catch-all rules leave no text unread, so this is a gap in the grammar; it still gets a place.
             Err(error) => {
-                let at = recover::position(&error.location) as u32;
-                let at = Span { source: self.source, start: at, end: at };
+                let at = self.bytes(recover::position(&error.location), 0);
                 self.report(Mistake::Unexpected { at, found: String::new(), expected: vec!["a statement"] });
             }
         }
     }
 
-    fn statement(&mut self, pair: Pair<'a, Rule>) -> Option<Statement> {
+    fn statement(&mut self, pair: Pair<'a, Rule>, statements: &mut Vec<Statement>, files: &mut Files<'_>) {
         match pair.as_rule() {
-            Rule::class => self.class(pair).map(Statement::Class),
+            Rule::class => statements.extend(self.class(pair).map(Statement::Class)),
             Rule::zone => {
-                let (name, body) = self.definition(pair, Body::Zone)?;
+                let Some((name, body)) = self.definition(pair, Body::Zone) else { return };
                 let body = body.map_or(CpuExpr::damaged(name.span), |body| self.cpu_expr(body));
-                Some(Statement::Zone(Definition { name, body }))
+                statements.push(Statement::Zone(Definition { name, body }));
             }
             Rule::processes => {
-                let (name, body) = self.definition(pair, Body::Processes)?;
+                let Some((name, body)) = self.definition(pair, Body::Processes) else { return };
                 let body = body.map_or(ProcessExpr::damaged(name.span), |body| self.process_expr(body));
-                Some(Statement::Processes(Definition { name, body }))
+                statements.push(Statement::Processes(Definition { name, body }));
             }
+            Rule::require => statements.push(Statement::Require(self.require(pair))),
+            Rule::kernel => statements.push(Statement::Kernel(self.kernel(pair))),
+            Rule::include => self.include(pair, statements, files),
             Rule::stray_semicolon => {
                 let at = self.span(&pair);
                 self.report(Mistake::EmptyStatement { at });
-                None
             }
-            Rule::bad_statement => self.bad_statement(pair),
-            _ => None,
+            Rule::bad_statement => statements.extend(self.bad_statement(pair)),
+            _ => {}
         }
     }
 
@@ -101,7 +132,7 @@ impl<'a> Reader<'a> {
                     empty = false;
                     self.bad_piece(&part, kind);
                 }
-                Rule::missing_semicolon => self.missing_semicolon(&pair, &part),
+                Rule::missing_semicolon if !empty => self.missing_semicolon(&pair, &part),
                 _ => {}
             }
         }

@@ -3,7 +3,12 @@
 //! The syntax tree carries spans, never text. A [`SourceSet`] is the one place that turns a span back into text, lines
 //! and columns.
 
+mod include;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+pub use include::{IncludeFault, Inclusion};
 
 /// The number of a [`Source`] in its [`SourceSet`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -83,10 +88,20 @@ pub struct Location {
     pub column: usize,
 }
 
-/// The texts of one compilation, in the order in which they are read. Cloning is cheap.
+/// The texts of one compilation, in the order in which they are read, and which include statement brought which.
+/// Cloning is cheap.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SourceSet {
-    sources: Arc<Vec<Source>>,
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Inner {
+    sources: Vec<Source>,
+    /// Those that no other source includes.
+    roots: Vec<SourceId>,
+    /// By the place of the statement's pattern.
+    inclusions: BTreeMap<Span, Inclusion>,
 }
 
 impl SourceSet {
@@ -100,23 +115,46 @@ impl SourceSet {
 
     /// Adds a text at the end.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> SourceId {
+        let id = self.add_included(name, text);
+        Arc::make_mut(&mut self.inner).roots.push(id);
+        id
+    }
+
+    /// Adds a text that is read only where an include statement brings it, which [`SourceSet::include`] says.
+    pub fn add_included(&mut self, name: impl Into<String>, text: impl Into<String>) -> SourceId {
         let (name, text) = (name.into(), text.into());
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let lines = std::iter::once(0).chain(newlines.map(|(at, _)| at as u32 + 1)).collect();
-        let sources = Arc::make_mut(&mut self.sources);
+        let sources = &mut Arc::make_mut(&mut self.inner).sources;
         sources.push(Source { name, text, lines });
         SourceId(sources.len() as u32 - 1)
+    }
+
+    /// Says what the include statement with the pattern at `at` brought.
+    pub fn include(&mut self, at: Span, inclusion: Inclusion) {
+        Arc::make_mut(&mut self.inner).inclusions.insert(at, inclusion);
+    }
+
+    /// What the include statement with the pattern at `at` brought; none where nobody followed it.
+    #[must_use]
+    pub fn included(&self, at: Span) -> Option<&Inclusion> {
+        self.inner.inclusions.get(&at)
+    }
+
+    /// The sources that no other includes, in reading order.
+    pub fn roots(&self) -> impl Iterator<Item = SourceId> {
+        self.inner.roots.iter().copied()
     }
 
     /// The source of that number; numbers come from [`SourceSet::add`] and [`SourceSet::iter`].
     #[must_use]
     pub fn get(&self, id: SourceId) -> Option<&Source> {
-        self.sources.get(id.0 as usize)
+        self.inner.sources.get(id.0 as usize)
     }
 
-    /// All sources, in reading order.
+    /// All sources, each before those that it includes.
     pub fn iter(&self) -> impl Iterator<Item = (SourceId, &Source)> {
-        self.sources.iter().enumerate().map(|(at, source)| (SourceId(at as u32), source))
+        self.inner.sources.iter().enumerate().map(|(at, source)| (SourceId(at as u32), source))
     }
 
     /// The text under a span; empty where the span does not fit this set.

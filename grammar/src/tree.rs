@@ -4,6 +4,19 @@
 //! that later stages neither trip over it nor report what follows from it. Equality ignores where a node stands: printing
 //! a tree and parsing the print gives an equal tree.
 
+mod clause;
+mod cpus;
+mod host;
+mod processes;
+mod quantity;
+
+pub use clause::{Clause, EqualPrio, IdleUnit, OnChange, PlaceBy, Sharer};
+pub use cpus::{CoreKind, CpuExpr, CpuOperator, Part, Unit, Units};
+pub use host::{Condition, Knob};
+pub use processes::{Field, InitialPolicy, ProcessExpr, Relation};
+pub(crate) use quantity::decimal;
+pub use quantity::{Duration, LinuxVersion, Percent, Quota};
+
 use crate::{SourceSet, Span};
 
 /// A value and where it was written. Equal values are equal wherever they stand.
@@ -13,6 +26,13 @@ pub struct At<T> {
     pub value: T,
     /// Where.
     pub span: Span,
+}
+
+impl<T> At<T> {
+    /// The same place with a value made of this one.
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> At<U> {
+        At { value: make(self.value), span: self.span }
+    }
 }
 
 impl<T: PartialEq> PartialEq for At<T> {
@@ -42,6 +62,19 @@ pub enum Statement {
     Zone(Definition<CpuExpr>),
     /// `processes NAME: PROCESSES;`
     Processes(Definition<ProcessExpr>),
+    /// `include "GLOB";` The statements it brought, if any, follow it.
+    Include(Include),
+    /// `require: condition, …;`
+    Require(Vec<At<Condition>>),
+    /// `kernel: knob, …;`
+    Kernel(Vec<At<Knob>>),
+}
+
+/// An include statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Include {
+    /// Which files, relative to the one it stands in.
+    pub pattern: At<String>,
 }
 
 /// A name given to an expression.
@@ -58,6 +91,8 @@ pub struct Definition<E> {
 pub enum ClassKind {
     /// `SCHED_FIFO` or `SCHED_RR`.
     Rt,
+    /// `SCHED_DEADLINE`.
+    Deadline,
     /// The scheduling policy is left alone.
     Fair,
     /// `SCHED_IDLE`.
@@ -72,6 +107,7 @@ impl ClassKind {
     pub fn word(self) -> &'static str {
         match self {
             ClassKind::Rt => "rt",
+            ClassKind::Deadline => "deadline",
             ClassKind::Fair => "fair",
             ClassKind::Batch => "batch",
             ClassKind::Unmanaged => "unmanaged",
@@ -94,234 +130,4 @@ pub struct Class {
     pub clauses: Vec<At<Clause>>,
     /// Whether a clause could not be read.
     pub damaged: bool,
-}
-
-/// One clause of a class.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Clause {
-    /// `match PROCESSES`
-    Match(ProcessExpr),
-    /// `on CPUS`
-    On(CpuExpr),
-    /// `prefer idle core`
-    PreferIdleCore,
-    /// `spill to siblings [below N idle cores]`
-    Spill {
-        /// The N, where written.
-        below: Option<At<u32>>,
-    },
-    /// `never spill`
-    NeverSpill,
-    /// `push equal prio` or `hold equal prio`
-    EqualPrio(EqualPrio),
-    /// `only when core idle`
-    OnlyWhenCoreIdle,
-    /// `at least N cores`
-    AtLeastCores(At<u32>),
-    /// `priority N`
-    Priority(At<i64>),
-    /// `fifo`
-    Fifo,
-    /// `round robin`
-    RoundRobin,
-    /// `nice N`
-    Nice(At<i64>),
-    /// `with descendants`
-    WithDescendants,
-}
-
-/// What becomes of a waking real-time thread whose CPU runs an equal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum EqualPrio {
-    /// One of the two may be moved to another CPU.
-    Push,
-    /// Both stay where they are.
-    Hold,
-}
-
-/// A set of CPUs as written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CpuExpr {
-    /// `all`
-    All(At<()>),
-    /// `cpu N`, `cores N-M`, `llc N`, `node N`, `package N`
-    Units(At<Units>),
-    /// `performance cores`, `efficiency cores`
-    KindCores(At<CoreKind>),
-    /// `siblings of X`, `fronts of X`; one or more parts, the outermost first.
-    Part(Vec<At<Part>>, Box<CpuExpr>),
-    /// A zone's name.
-    Zone(Name),
-    /// `X and Y except Z …`, left to right. A list rather than a nest, so that length costs no stack.
-    Chain(Box<CpuExpr>, Vec<(At<CpuOperator>, CpuExpr)>),
-    /// Could not be read; already reported.
-    Damaged(At<()>),
-}
-
-impl CpuExpr {
-    /// A placeholder for a piece that could not be read and was reported.
-    #[must_use]
-    pub fn damaged(span: Span) -> CpuExpr {
-        CpuExpr::Damaged(At { value: (), span })
-    }
-
-    /// Where the expression stands.
-    #[must_use]
-    pub fn span(&self) -> Span {
-        match self {
-            CpuExpr::All(at) | CpuExpr::Damaged(at) => at.span,
-            CpuExpr::Units(at) => at.span,
-            CpuExpr::KindCores(at) => at.span,
-            CpuExpr::Zone(name) => name.span,
-            CpuExpr::Part(parts, of) => parts.first().map_or(of.span(), |part| part.span.to(of.span())),
-            CpuExpr::Chain(first, rest) => rest.last().map_or(first.span(), |(_, last)| first.span().to(last.span())),
-        }
-    }
-}
-
-/// A range of numbered parts of the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Units {
-    /// What is counted.
-    pub unit: Unit,
-    /// First number.
-    pub first: u32,
-    /// Last number, not below the first.
-    pub last: u32,
-}
-
-/// What a policy can name by number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Unit {
-    /// A hardware thread, by the operating system's number.
-    Cpu,
-    /// A core, by logical number.
-    Core,
-    /// A last-level cache, by logical number.
-    Llc,
-    /// A NUMA node, by logical number.
-    Node,
-    /// A package, by logical number.
-    Package,
-}
-
-impl Unit {
-    /// The keyword, singular.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Unit::Cpu => "cpu",
-            Unit::Core => "core",
-            Unit::Llc => "llc",
-            Unit::Node => "node",
-            Unit::Package => "package",
-        }
-    }
-}
-
-/// Kinds of core on a hybrid processor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CoreKind {
-    /// `performance cores`
-    Performance,
-    /// `efficiency cores`
-    Efficiency,
-}
-
-/// Which threads of each core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Part {
-    /// The first online thread.
-    Fronts,
-    /// The others.
-    Siblings,
-}
-
-/// How two sets of CPUs are combined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CpuOperator {
-    /// `and`: the union.
-    And,
-    /// `within`: the intersection.
-    Within,
-    /// `except`: the difference.
-    Except,
-}
-
-/// A set of processes as written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ProcessExpr {
-    /// `exe GLOB` and its like.
-    Predicate(At<Field>, At<String>),
-    /// The name of a process set.
-    Set(Name),
-    /// `not X`
-    Not(At<()>, Box<ProcessExpr>),
-    /// `X and Y and …`, two or more.
-    All(Vec<ProcessExpr>),
-    /// `X or Y or …`, two or more.
-    Any(Vec<ProcessExpr>),
-    /// Could not be read; already reported.
-    Damaged(At<()>),
-}
-
-impl ProcessExpr {
-    /// A placeholder for a piece that could not be read and was reported.
-    #[must_use]
-    pub fn damaged(span: Span) -> ProcessExpr {
-        ProcessExpr::Damaged(At { value: (), span })
-    }
-
-    /// Where the expression stands.
-    #[must_use]
-    pub fn span(&self) -> Span {
-        match self {
-            ProcessExpr::Predicate(field, pattern) => field.span.to(pattern.span),
-            ProcessExpr::Set(name) => name.span,
-            ProcessExpr::Not(not, inner) => not.span.to(inner.span()),
-            ProcessExpr::Damaged(at) => at.span,
-            ProcessExpr::All(parts) | ProcessExpr::Any(parts) => {
-                let spans = parts.iter().map(ProcessExpr::span);
-                spans.reduce(Span::to).unwrap_or_default()
-            }
-        }
-    }
-}
-
-/// What a predicate compares with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Field {
-    /// The resolved executable.
-    Exe,
-    /// The process leader's kernel name.
-    Comm,
-    /// Any one argument.
-    Arg,
-    /// The effective user.
-    User,
-    /// The effective group.
-    Group,
-    /// The cgroup path.
-    Cgroup,
-    /// The innermost systemd unit.
-    Unit,
-    /// Any enclosing systemd slice.
-    Slice,
-}
-
-impl Field {
-    /// The keyword.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Field::Exe => "exe",
-            Field::Comm => "comm",
-            Field::Arg => "arg",
-            Field::User => "user",
-            Field::Group => "group",
-            Field::Cgroup => "cgroup",
-            Field::Unit => "unit",
-            Field::Slice => "slice",
-        }
-    }
 }

@@ -13,6 +13,10 @@ use crate::terminal::Look;
 /// The whole plan.
 pub(crate) fn plan(plan: &Plan, look: Look) -> String {
     let mut text = format!("machine: {}\npolicy:  {}\n", topology::summary(&plan.topology), policy(plan));
+    if !plan.requirements.is_empty() {
+        let required: Vec<String> = plan.requirements.iter().map(|required| required.value.to_string()).collect();
+        text.push_str(&format!("host:    must have {}\n", required.join(", ")));
+    }
     if !plan.classes.is_empty() {
         text.push('\n');
         text.push_str(&overview(plan, look));
@@ -23,6 +27,10 @@ pub(crate) fn plan(plan: &Plan, look: Look) -> String {
             text.push_str(&format!("\n{} class {} ({place})\n\n", class.kind.word(), class.name));
             text.push_str(&clauses::clauses(&placement.clauses, plan, look));
         }
+    }
+    if !plan.kernel.is_empty() {
+        text.push_str("\nkernel, for the whole host\n\n");
+        text.push_str(&clauses::clauses(plan.kernel.iter().map(|setting| &setting.kept), plan, look));
     }
     text.push_str(&clauses::legend(plan));
     text

@@ -19,6 +19,10 @@ struct Document<'a> {
     files: Vec<&'a str>,
     /// Whether something must be watched while the plan is in force.
     reactive: bool,
+    /// What a host must have for the plan to be put in force, as a policy writes it.
+    requires: Vec<String>,
+    /// Settings of the kernel.
+    kernel: Vec<Clause<'a>>,
     /// In matching order.
     classes: Vec<Class<'a>>,
 }
@@ -76,6 +80,8 @@ pub(crate) fn plan_json(plan: &Plan) -> String {
         machine: Machine::from(&plan.topology),
         files: plan.sources.iter().map(|(_, source)| source.name()).collect(),
         reactive: plan.is_reactive(),
+        requires: plan.requirements.iter().map(|required| required.value.to_string()).collect(),
+        kernel: plan.kernel.iter().map(|setting| clause(&setting.kept, &plan.sources)).collect(),
         classes: plan.classes.iter().map(|it| class(it, &plan.sources)).collect(),
     };
     // Cannot fail: nothing in it refuses, and every key is a string.

@@ -118,3 +118,56 @@ fn a_file_too_large_is_said_to_be_so_wherever_it_stands() {
     /b.policy:1:1: error[file-too-large]: this file has 34603008 bytes, more than the 33554432 that are read
     ");
 }
+
+#[test]
+fn included_files_are_read_in_place_and_relative_to_the_file_that_includes_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("odd [name]/conf.d")).unwrap();
+    let class = |name: &str| format!("class {name}: match exe {name};\n");
+    fs::write(
+        at("odd [name]/main.policy"),
+        format!("{}include \"conf.d/*.policy\";\n{}", class("first"), class("last")),
+    )
+    .unwrap();
+    fs::write(at("odd [name]/conf.d/b.policy"), class("b")).unwrap();
+    fs::write(at("odd [name]/conf.d/a.policy"), format!("include \"../more.inc\"; {}", class("a"))).unwrap();
+    fs::write(at("odd [name]/conf.d/.hidden.policy"), "nonsense").unwrap();
+    fs::write(at("odd [name]/more.inc"), class("more")).unwrap();
+    let path = at("odd [name]");
+    let classes = |plan: crate::common::Ran| {
+        let plan: serde_json::Value = serde_json::from_str(&plan.stdout).expect(&plan.stderr);
+        let names = plan["classes"].as_array().unwrap().iter().map(|class| class["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    let plan = run(&["plan", MACHINE, "--format", "json", path.to_str().unwrap()]);
+    assert_eq!(classes(plan), ["first", "more", "a", "b", "last"]);
+    // Standard input is nowhere; its paths start where the command does.
+    let plan =
+        run_with(&["plan", MACHINE, "--format", "json", "-"], b"include \"tests/ui/parts/z*.inc\"; class z: on front;");
+    assert_eq!(classes(plan), ["z"]);
+}
+
+#[test]
+fn a_policy_of_too_many_files_is_refused_where_it_includes_them() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("d")).unwrap();
+    for file in 0..4100 {
+        fs::write(folder.path().join(format!("d/{file}.inc")), "").unwrap();
+    }
+    fs::write(folder.path().join("main.policy"), "include \"d/*\";").unwrap();
+    let lint = run(&["lint", MACHINE, "--format", "short", folder.path().to_str().unwrap()]);
+    assert_eq!(lint.code, Some(1));
+    let said = lint.stderr.replace(folder.path().to_str().unwrap(), "");
+    insta::assert_snapshot!(said, @"/main.policy:1:9: error[include-too-many]: a policy has 4096 files at most");
+}
+
+#[test]
+fn a_file_already_named_is_not_included_again() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.policy"), "include \"b.policy\";").unwrap();
+    fs::write(folder.path().join("b.policy"), "class b: match exe b;").unwrap();
+    let lint = run(&["lint", MACHINE, "--format", "short", folder.path().to_str().unwrap()]);
+    let said = lint.stderr.replace(folder.path().to_str().unwrap(), "");
+    insta::assert_snapshot!(said, @"/a.policy:1:9: error[include-twice]: `/b.policy` is part of this policy already");
+}

@@ -79,7 +79,7 @@ impl From<Mistake> for Diagnostic {
                 at,
                 &format!("needs {} bytes", text.bytes().filter(|byte| *byte != b'*').count()),
             )
-            .help(format!("write `comm \"{}*\"`, or `exe {text}`", shortened(&text, limit))),
+            .help(format!("write `\"{}*\"`, or compare `exe {text}`", shortened(&text, limit))),
             Mistake::RepeatedClause { what, first, again } => {
                 error("repeated-clause", format!("this class says {what} twice"), again, "said again")
                     .also(first, "said first here")
@@ -113,8 +113,8 @@ impl From<Mistake> for Diagnostic {
                 "out of range",
             )
             .help("-20 is the most favoured, 19 the least"),
-            Mistake::ZeroCores { at } => error("zero-cores", "at least 0 cores says nothing".into(), at, "not a floor")
-                .help("write `at least 1 core`, or remove the clause"),
+            Mistake::ZeroCores { at } => error("zero-cores", "a class runs on one core or more".into(), at, "no core")
+                .help("write 1 or more, or remove the clause"),
             Mistake::UnmanagedWithoutMatch { header } => error(
                 "unmanaged-without-match",
                 "this says to leave something alone, and not what".into(),
@@ -130,6 +130,9 @@ impl From<Mistake> for Diagnostic {
                 "comm, last part of exe, or a part of the cgroup path",
             )
             .help(format!("to say it outright, write `match exe {0}` or `match unit {0}.service`", class.value)),
+            Mistake::Clause(mistake) => mistake.into(),
+            Mistake::Deadline(mistake) => mistake.into(),
+            Mistake::Host(mistake) => mistake.into(),
             Mistake::NotHere { at, what, missing, last } => {
                 error("not-on-this-machine", format!("this machine has no {what} {missing}"), at, "not there").help(
                     match last {

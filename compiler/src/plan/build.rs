@@ -9,9 +9,12 @@
 use cotenant_grammar::tree::{ClassKind, EqualPrio};
 use cotenant_grammar::{Diagnostics, Span};
 
-use super::{Attributes, Gate, Placement, Plan, PlannedClass, Scheduling, cpus, keep, leaders};
+use super::{
+    Attributes, Gate, Placement, Plan, PlannedClass, Scheduling, Strength, admission, ceiling, cpus, demands, host,
+    keep, leaders,
+};
 use crate::CpuSet;
-use crate::mistake::Mistake;
+use crate::mistake::{ClauseMistake, Mistake};
 use crate::policy::{Policy, PolicyClass};
 use crate::topology::Topology;
 
@@ -35,6 +38,10 @@ pub(crate) fn plan(policy: Policy, topology: &Topology, diagnostics: &mut Diagno
         drafts.push(Draft { class, zone, floor });
     }
     equals_agree(&drafts, &mut report);
+    let zones = drafts.iter().map(|draft| (&draft.class, draft.zone.as_ref()));
+    admission::check(zones, &policy.knobs, topology, &mut report);
+    let requirements = host::requirements(policy.conditions, topology, &mut report);
+    let kernel = host::kernel(policy.knobs);
     // Few classes have a floor, and every class asks about all that do.
     let floors: Vec<&Draft> = drafts.iter().filter(|draft| !draft.floor.is_empty()).collect();
     let mut classes = Vec::new();
@@ -58,7 +65,24 @@ pub(crate) fn plan(policy: Policy, topology: &Topology, diagnostics: &mut Diagno
             placement,
         });
     }
-    complete.then(|| Plan { sources: policy.sources, topology: topology.clone(), classes })
+    let plan = Plan { sources: policy.sources, topology: topology.clone(), requirements, kernel, classes };
+    // What nobody carries out is said of a policy that could be put in force; of another, what is wrong comes first.
+    if complete && !diagnostics.has_errors() {
+        refusals(&plan).for_each(|mistake| diagnostics.push(Mistake::from(mistake).into()));
+    }
+    complete.then_some(plan)
+}
+
+/// Every clause and setting that the plan lists as refused.
+fn refusals(plan: &Plan) -> impl Iterator<Item = ClauseMistake> {
+    let placed = plan.classes.iter().filter_map(|class| Some((class.header, class.placement.as_ref()?)));
+    let clauses = placed.flat_map(|(header, placement)| placement.clauses.iter().map(move |clause| (header, clause)));
+    let settings = plan.kernel.iter().map(|setting| (Span::default(), &setting.kept));
+    let refused = clauses.chain(settings).filter(|(_, clause)| clause.strength == Strength::Refused);
+    refused.map(|(header, clause)| ClauseMistake::NotCarriedOut {
+        clause: clause.span.unwrap_or(header),
+        text: clause.text.clone(),
+    })
 }
 
 fn zone(class: &PolicyClass, topology: &Topology, report: &mut impl FnMut(Mistake)) -> Option<CpuSet> {
@@ -124,6 +148,7 @@ fn placement(
         report(Mistake::FloorsLeaveNothing { class: class.name.clone(), floors: others.iter().map(place).collect() });
         return None;
     }
+    let open = ceiling::within(class, &zone, open, &draft.floor, topology, report);
     let fronts: CpuSet = leaders(&open, topology).into_iter().collect();
     let siblings = open.difference(&fronts);
     let overflows = (settings.prefer_idle_core.is_some() || settings.spill.is_some()) && settings.never_spill.is_none();
@@ -146,8 +171,11 @@ fn placement(
         equal_prio: settings.equal_prio.map(|mode| mode.value),
         floor: draft.floor.clone(),
         attributes: attributes(class),
+        demands: demands::demands(class, topology),
         clauses: Vec::new(),
     };
+    ceiling::limits_limit(class, &placement, report);
+    cpus::preference(class, &placement, topology, report);
     placement.clauses = keep::clauses(class, &placement, topology);
     Some(placement)
 }
@@ -159,7 +187,7 @@ fn attributes(class: &PolicyClass) -> Attributes {
         ClassKind::Rt if settings.fifo.is_some() => Some(Scheduling::Fifo(priority)),
         ClassKind::Rt => Some(Scheduling::RoundRobin(priority)),
         ClassKind::Batch => Some(Scheduling::Idle),
-        ClassKind::Fair | ClassKind::Unmanaged => None,
+        ClassKind::Deadline | ClassKind::Fair | ClassKind::Unmanaged => None,
     };
     Attributes { policy, nice: settings.nice.map(|it| it.0) }
 }

@@ -2,7 +2,9 @@
 
 use cotenant_grammar::tree::{At, CoreKind, CpuOperator, Part, Unit, Units};
 
-use crate::mistake::Mistake;
+use super::{Placement, Preference};
+use crate::mistake::{ClauseMistake, Mistake};
+use crate::policy::{PolicyClass, Prefer};
 use crate::resolve::Cpus;
 use crate::topology::{self, Topology};
 use crate::{CpuId, CpuSet};
@@ -77,4 +79,24 @@ fn absent(units: At<Units>, topology: &Topology) -> Option<Mistake> {
     } as u32;
     let missing = first.max(count);
     (last >= count).then_some(Mistake::NotHere { at, what: unit.word(), missing, last: count.checked_sub(1) })
+}
+
+/// Reports a preference for CPUs that the machine lacks, or that lie outside the zone.
+pub(super) fn preference(
+    class: &PolicyClass,
+    placement: &Placement,
+    topology: &Topology,
+    report: &mut impl FnMut(Mistake),
+) {
+    let Some(At { value: Prefer::Cpus(Some(expr)), span: at }) = &class.settings.prefer else { return };
+    let Some(Preference::Cpus(preferred)) = &placement.demands.preference else { return };
+    if !missing(expr, topology, report) {
+        return;
+    }
+    if preferred.is_empty() {
+        report(Mistake::EmptyCpuSet { at: *at });
+    } else if !preferred.intersects(&placement.zone) {
+        let zone = class.settings.on.as_ref().map(|on| on.1);
+        report(ClauseMistake::PreferredOutsideZone { at: *at, zone }.into());
+    }
 }

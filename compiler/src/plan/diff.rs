@@ -1,6 +1,6 @@
 //! What one plan changes about another, in words.
 
-use super::{Plan, PlannedClass};
+use super::{Demands, Plan, PlannedClass};
 
 /// One difference between two plans.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +74,9 @@ fn changed(old: &PlannedClass, new: &PlannedClass) -> Vec<&'static str> {
         note(old.gate != new.gate, "gate");
         note(old.floor != new.floor, "floor");
         note(old.equal_prio != new.equal_prio, "equal-priority rule");
-        note(old.attributes != new.attributes, "scheduling");
+        note(old.attributes != new.attributes || old.demands.deadline != new.demands.deadline, "scheduling");
+        let rest = |demands: &Demands| Demands { deadline: None, ..demands.clone() };
+        note(rest(&old.demands) != rest(&new.demands), "further clauses");
     }
     what
 }

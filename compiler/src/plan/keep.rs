@@ -1,5 +1,7 @@
 //! Says of each clause by what it is kept and how strongly. No clause is promised more than its means give.
 
+mod demands;
+
 use cotenant_grammar::Span;
 use cotenant_grammar::tree::{ClassKind, EqualPrio};
 
@@ -23,6 +25,7 @@ pub(super) fn clauses(class: &PolicyClass, placement: &Placement, topology: &Top
     .into_iter()
     .flatten()
     .collect();
+    kept.extend(demands::clauses(class, placement, topology));
     kept.sort_by_key(|clause| clause.span);
     kept
 }

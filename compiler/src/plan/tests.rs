@@ -4,6 +4,8 @@ use super::*;
 use crate::compile;
 use crate::topology::{CoreKind, CpuPlace};
 
+mod language;
+
 /// `cores` cores of `threads` threads, siblings numbered side by side, two cores to a cache.
 fn machine(cores: u32, threads: u32) -> Topology {
     let place = |cpu: u32| CpuPlace {

@@ -1,10 +1,10 @@
 //! From a list of clauses to at most one of each.
 
 use cotenant_grammar::Span;
-use cotenant_grammar::tree::{At, Clause};
+use cotenant_grammar::tree::{At, Clause, IdleUnit};
 
-use super::{PolicyClass, Settings};
-use crate::mistake::Mistake;
+use super::{Ceiling, PolicyClass, Prefer, Settings};
+use crate::mistake::{ClauseMistake, Mistake};
 use crate::resolve::ResolvedClass;
 use crate::selector::Selector;
 
@@ -26,7 +26,7 @@ fn once<T>(
 fn within<N: TryFrom<i64>>(
     at: At<i64>,
     range: std::ops::RangeInclusive<i64>,
-    mistake: fn(At<i64>) -> Mistake,
+    mistake: impl Fn(At<i64>) -> Mistake,
     report: &mut impl FnMut(Mistake),
 ) -> Option<N> {
     let fits = range.contains(&at.value).then(|| N::try_from(at.value).ok()).flatten();
@@ -34,6 +34,32 @@ fn within<N: TryFrom<i64>>(
         report(mistake(at));
     }
     fits
+}
+
+const PREFERS: &str = "what it prefers";
+
+fn prefer(set: &mut Settings, value: Prefer, span: Span, report: &mut impl FnMut(Mistake)) {
+    match &set.prefer {
+        Some(first) if std::mem::discriminant(&first.value) != std::mem::discriminant(&value) => {
+            let why = "a class prefers one thing";
+            report(Mistake::Contradiction { first: first.span, second: span, why });
+        }
+        _ => once(&mut set.prefer, At { value, span }, |it| it.span, PREFERS, report),
+    }
+}
+
+/// The core has a place of its own, because it is carried out.
+fn only_when_idle(set: &mut Settings, unit: IdleUnit, span: Span, report: &mut impl FnMut(Mistake)) {
+    let first = set.core_idle.map(|span| At { value: IdleUnit::Core, span }).or(set.unit_idle);
+    let what = "when it may run";
+    match first {
+        Some(first) if first.value == unit => report(Mistake::RepeatedClause { what, first: first.span, again: span }),
+        Some(first) => {
+            report(Mistake::Contradiction { first: first.span, second: span, why: "a class waits for one thing" });
+        }
+        None if unit == IdleUnit::Core => set.core_idle = Some(span),
+        None => set.unit_idle = Some(At { value: unit, span }),
+    }
 }
 
 pub(super) fn gather(class: ResolvedClass, report: &mut impl FnMut(Mistake)) -> PolicyClass {
@@ -53,7 +79,13 @@ pub(super) fn gather(class: ResolvedClass, report: &mut impl FnMut(Mistake)) -> 
                 let Some(next) = zones.next() else { continue };
                 once(&mut set.on, next, |it| it.1, "where it runs", report);
             }
-            Clause::PreferIdleCore => once(&mut set.prefer_idle_core, span, whole, "what it prefers", report),
+            Clause::PreferIdleCore => once(&mut set.prefer_idle_core, span, whole, PREFERS, report),
+            Clause::PreferIdleCpu => prefer(set, Prefer::IdleCpu, span, report),
+            Clause::PreferLastCpu => prefer(set, Prefer::LastCpu, span, report),
+            Clause::PreferCpus(_) => {
+                let Some((cpus, _)) = zones.next() else { continue };
+                prefer(set, Prefer::Cpus(cpus), span, report);
+            }
             Clause::Spill { below } => {
                 once(&mut set.spill, At { value: below, span }, |it| it.span, "how it spills", report)
             }
@@ -68,14 +100,51 @@ pub(super) fn gather(class: ResolvedClass, report: &mut impl FnMut(Mistake)) -> 
                     once(&mut set.equal_prio, At { value: mode, span }, |it| it.span, "what becomes of equals", report)
                 }
             },
-            Clause::OnlyWhenCoreIdle => once(&mut set.core_idle, span, whole, "when it may run", report),
+            Clause::ShareCore(sharers) => {
+                once(&mut set.share_core, (sharers, span), |it| it.1, "with whom it shares a core", report);
+            }
+            Clause::OnlyWhenIdle(unit) => only_when_idle(set, unit.value, span, report),
+            Clause::WaitAtMost(at) => once(&mut set.wait_at_most, (at, span), |it| it.1, "how long it waits", report),
             Clause::AtLeastCores(number) => once(&mut set.at_least, (number, span), |it| it.1, "its floor", report),
+            Clause::AtMostCores(number) => {
+                once(&mut set.at_most, (Ceiling::Cores(number), span), |it| it.1, "its ceiling", report);
+            }
+            Clause::AtMostShare(share) => {
+                once(&mut set.at_most, (Ceiling::Share(share), span), |it| it.1, "its ceiling", report);
+            }
             Clause::Fifo => once(&mut set.fifo, span, whole, "`fifo`", report),
             Clause::RoundRobin => once(&mut set.round_robin, span, whole, "`round robin`", report),
             Clause::Priority(at) => {
                 let priority = within(at, 1..=99, |at| Mistake::PriorityOutOfRange { at }, report);
                 // A value out of range still counts as said.
                 once(&mut set.priority, (priority.unwrap_or(1), span), |it| it.1, "its priority", report);
+            }
+            Clause::Runtime { runtime, every } => {
+                once(&mut set.runtime, ([runtime, every], span), |it| it.1, "its runtime", report);
+            }
+            Clause::Deadline(at) => once(&mut set.deadline, (at, span), |it| it.1, "its deadline", report),
+            Clause::Slice(at) => once(&mut set.slice, (at, span), |it| it.1, "its slice", report),
+            Clause::Weight(at) => {
+                let mistake = |at| ClauseMistake::WeightOutOfRange { at }.into();
+                let weight = within(at, 1..=10_000, mistake, report);
+                once(&mut set.weight, (weight.unwrap_or(100), span), |it| it.1, "its weight", report);
+            }
+            Clause::Quota(at) => once(&mut set.quota, (at, span), |it| it.1, "its quota", report),
+            Clause::Clamp { low, high } => once(&mut set.clamp, ([low, high], span), |it| it.1, "its clamp", report),
+            Clause::MemoryBandwidth(at) => {
+                once(&mut set.memory_bandwidth, (at, span), |it| it.1, "its memory bandwidth", report);
+            }
+            Clause::LlcShare(at) => once(&mut set.llc_share, (at, span), |it| it.1, "its share of the cache", report),
+            Clause::OnChange(value) => match &set.on_change {
+                Some(first) if first.value != value => report(Mistake::Contradiction {
+                    first: first.span,
+                    second: span,
+                    why: "a class insists or it yields",
+                }),
+                _ => once(&mut set.on_change, At { value, span }, |it| it.span, "what it does on changes", report),
+            },
+            Clause::PlaceBy(place) => {
+                once(&mut set.place_by, (place.value, span), |it| it.1, "by what it is placed", report);
             }
             Clause::Nice(at) => {
                 let nice = within(at, -20..=19, |at| Mistake::NiceOutOfRange { at }, report);

@@ -17,6 +17,10 @@ type Sets = Names<ProcessExpr, Selector>;
 pub(super) fn selector(expr: &ProcessExpr, sets: &mut Sets, report: &mut dyn FnMut(Mistake)) -> Option<Selector> {
     match expr {
         ProcessExpr::Predicate(field, text) => predicate(*field, text, report),
+        ProcessExpr::Policy(_, policy) => Some(Selector::Policy(policy.value)),
+        ProcessExpr::Relative(relation, inner) => {
+            Some(Selector::Relative(relation.value, Box::new(selector(inner, sets, report)?)))
+        }
         ProcessExpr::Set(name) => set(name, sets, report),
         ProcessExpr::Not(_, inner) => Some(Selector::Not(Box::new(selector(inner, sets, report)?))),
         ProcessExpr::All(parts) => Some(Selector::All(selectors(parts, sets, report)?)),
@@ -71,7 +75,7 @@ fn can_match(field: Field, text: &str, at: Span, report: &mut dyn FnMut(Mistake)
     }
     // Only `*` stands for nothing; brackets and braces are left alone, where the shortest match takes counting.
     let shortest = text.bytes().filter(|byte| *byte != b'*').count();
-    if field == Field::Comm && shortest > COMM_BYTES && !text.contains(['[', '{']) {
+    if matches!(field, Field::Comm | Field::Thread) && shortest > COMM_BYTES && !text.contains(['[', '{']) {
         report(Mistake::CommTooLong { at, text: text.to_owned(), limit: COMM_BYTES });
         return false;
     }

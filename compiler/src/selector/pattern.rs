@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 
-use globset::{GlobBuilder, GlobMatcher};
+use std::sync::OnceLock;
+
+use globset::{Glob, GlobBuilder, GlobMatcher};
 
 /// Whether `*` and `?` stop at `/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +23,15 @@ pub enum Scope {
 pub struct Pattern {
     text: String,
     /// Absent where the text has no special character, which is both the common and the cheap case.
-    glob: Option<GlobMatcher>,
+    glob: Option<Compiled>,
+}
+
+/// A glob that is known to be good. Its matcher, a regular expression's machine of some kilobytes, is made when it is
+/// first asked: a check of a large rule set never asks.
+#[derive(Debug, Clone)]
+struct Compiled {
+    glob: Glob,
+    matcher: OnceLock<GlobMatcher>,
 }
 
 /// A text that is not a glob.
@@ -41,7 +51,8 @@ impl Pattern {
         let compile = || {
             let mut builder = GlobBuilder::new(text);
             let glob = builder.literal_separator(scope == Scope::Path).backslash_escape(false).build();
-            glob.map(|glob| glob.compile_matcher()).map_err(|error| BadGlob { reason: error.kind().to_string() })
+            glob.map(|glob| Compiled { glob, matcher: OnceLock::new() })
+                .map_err(|error| BadGlob { reason: error.kind().to_string() })
         };
         let glob = special.then(compile).transpose()?;
         Ok(Pattern { text: text.to_owned(), glob })
@@ -64,7 +75,9 @@ impl Pattern {
     pub fn matches(&self, value: &[u8]) -> bool {
         match &self.glob {
             None => self.text.as_bytes() == value,
-            Some(glob) => glob.is_match(OsStr::from_bytes(value)),
+            Some(Compiled { glob, matcher }) => {
+                matcher.get_or_init(|| glob.compile_matcher()).is_match(OsStr::from_bytes(value))
+            }
         }
     }
 }

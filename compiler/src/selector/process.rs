@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use cotenant_grammar::tree::InitialPolicy;
+
 /// A user or group, by name or number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Account {
@@ -42,6 +44,18 @@ pub trait Process {
     fn group_is(&self, account: &Account) -> bool;
     /// Every distinct cgroup path of the process, other than groups that cotenant made.
     fn cgroups(&self) -> &[Vec<u8>];
+    /// The name of the thread in question; none where it is asked about a process as a whole.
+    fn thread(&self) -> Option<&[u8]> {
+        None
+    }
+    /// The scheduling policy it had when it was first seen; none where that is not known.
+    fn first_policy(&self) -> Option<InitialPolicy> {
+        None
+    }
+    /// The process that started it, or that took it over; none where that is not known.
+    fn parent(&self) -> Option<&dyn Process> {
+        None
+    }
 }
 
 /// A process as a plain value.
@@ -59,6 +73,12 @@ pub struct Fields {
     pub group: (String, u32),
     /// See [`Process::cgroups`].
     pub cgroups: Vec<Vec<u8>>,
+    /// See [`Process::thread`].
+    pub thread: Option<Vec<u8>>,
+    /// See [`Process::first_policy`].
+    pub first_policy: Option<InitialPolicy>,
+    /// See [`Process::parent`].
+    pub parent: Option<Box<Fields>>,
 }
 
 fn is(account: &Account, known: &(String, u32)) -> bool {
@@ -91,5 +111,17 @@ impl Process for Fields {
 
     fn cgroups(&self) -> &[Vec<u8>] {
         &self.cgroups
+    }
+
+    fn thread(&self) -> Option<&[u8]> {
+        self.thread.as_deref()
+    }
+
+    fn first_policy(&self) -> Option<InitialPolicy> {
+        self.first_policy
+    }
+
+    fn parent(&self) -> Option<&dyn Process> {
+        self.parent.as_deref().map(|parent| parent as &dyn Process)
     }
 }

@@ -8,6 +8,7 @@ fn process() -> Fields {
         user: ("www-data".to_owned(), 33),
         group: ("www-data".to_owned(), 33),
         cgroups: vec![br"/system.slice/web\x2dfront.slice/nginx@a\x2db.service/worker".to_vec()],
+        ..Fields::default()
     }
 }
 
@@ -62,4 +63,51 @@ fn bad_globs_are_refused() {
     for text in ["[a", "{a", "a}", "[z-a]"] {
         assert!(Pattern::new(text, Scope::Text).is_err(), "{text}");
     }
+}
+
+#[test]
+fn threads_and_first_policies_match_where_they_are_known() {
+    let thread = Selector::Pattern(Field::Thread, Pattern::new("io-*", Scope::Text).unwrap());
+    assert!(!thread.matches(&process()) && thread.matches(&Fields { thread: Some(b"io-1".to_vec()), ..process() }));
+    let policy = Selector::Policy(InitialPolicy::Batch);
+    let batch = Fields { first_policy: Some(InitialPolicy::Batch), ..process() };
+    assert!(!policy.matches(&process()) && policy.matches(&batch));
+}
+
+#[test]
+fn scripts_compare_their_last_part_unless_the_glob_has_a_path() {
+    let script = |text: &str, exe: &str, args: &[&str]| {
+        let args = args.iter().map(|it| it.as_bytes().to_vec()).collect();
+        let process = Fields { exe: Some(exe.as_bytes().to_vec()), args, ..Fields::default() };
+        Selector::Pattern(Field::Script, Pattern::new(text, Scope::Text).unwrap()).matches(&process)
+    };
+    let python = ("/usr/bin/python3.11", &["python3", "/usr/bin/terminator"][..]);
+    assert!(script("terminator", python.0, python.1) && script("/usr/bin/*", python.0, python.1));
+    assert!(!script("/bin/terminator", python.0, python.1) && !script("python3", python.0, python.1));
+    let wine = ("/usr/lib/wine/wine64-preloader", &[r"C:\windows\explorer.exe", "/desktop"][..]);
+    assert!(script("explorer.exe", wine.0, wine.1) && script(r"C:\windows\*", wine.0, wine.1));
+    assert!(!script("explorer", wine.0, wine.1) && !script(r"windows\explorer.exe", wine.0, wine.1));
+}
+
+#[test]
+fn containers_compare_by_id_or_its_beginning() {
+    let id = "0123456789abcdef".repeat(4);
+    let cgroups = vec![format!("/system.slice/docker-{id}.scope").into_bytes()];
+    let process = Fields { cgroups, ..Fields::default() };
+    let is =
+        |text: &str| Selector::Pattern(Field::Container, Pattern::new(text, Scope::Text).unwrap()).matches(&process);
+    assert!(is("0123456789ab") && is(&id) && is("01*ef") && is("*"));
+    assert!(!is("123456789ab") && !is("01*f0"));
+}
+
+#[test]
+fn relatives_are_asked_the_same_questions() {
+    let child = |parent: Fields| Fields { parent: Some(Box::new(parent)), ..Fields::default() };
+    let comm = Box::new(Selector::Pattern(Field::Comm, Pattern::new("nginx", Scope::Text).unwrap()));
+    let parent = Selector::Relative(Relation::Parent, comm.clone());
+    let ancestor = Selector::Relative(Relation::Ancestor, comm);
+    let (near, far) = (child(process()), child(child(process())));
+    assert!(parent.matches(&near) && !parent.matches(&far) && !parent.matches(&process()));
+    assert!(ancestor.matches(&near) && ancestor.matches(&far) && !ancestor.matches(&process()));
+    assert_eq!(parent.to_string(), "parent (comm nginx)");
 }

@@ -6,7 +6,7 @@ use super::recover::Body;
 use super::{Reader, Rule};
 use crate::Span;
 use crate::mistake::Mistake;
-use crate::tree::{At, Class, ClassKind, Clause, EqualPrio, Name};
+use crate::tree::{At, Class, ClassKind, Clause, Name};
 
 impl<'a> Reader<'a> {
     pub(super) fn class(&mut self, pair: Pair<'a, Rule>) -> Option<Class> {
@@ -28,7 +28,7 @@ impl<'a> Reader<'a> {
                         .filter(|part| part.as_rule() == Rule::clause)
                         .for_each(|clause| self.clause(clause, &mut class));
                 }
-                Rule::missing_semicolon => self.missing_semicolon(&pair, &part),
+                Rule::missing_semicolon if !empty => self.missing_semicolon(&pair, &part),
                 _ => {}
             }
         }
@@ -59,15 +59,19 @@ impl<'a> Reader<'a> {
         match body.as_rule() {
             Rule::bad_clause => {
                 class.damaged = true;
-                self.bad_piece(&body, Body::Clause);
+                let in_list = matches!(class.clauses.last(), Some(At { value: Clause::ShareCore(_), .. }));
+                self.bad_piece(&body, if in_list { Body::ClauseOrSharer } else { Body::Clause });
             }
-            Rule::empty_clause => {
-                let at = self.word_at(body.as_span().start());
-                self.report(Mistake::EmptyClause { at });
-            }
+            Rule::empty_clause => self.empty_clause(&body),
             Rule::match_clause => self.match_clause(body, class),
             _ => class.clauses.extend(self.clause_body(body).map(|value| At { value, span })),
         }
+    }
+
+    /// Reports a comma with nothing before it.
+    pub(super) fn empty_clause(&mut self, pair: &Pair<'a, Rule>) {
+        let at = self.word_at(pair.as_span().start());
+        self.report(Mistake::EmptyClause { at });
     }
 
     /// `match X with descendants` is two clauses that happen to share a comma's place.
@@ -86,40 +90,12 @@ impl<'a> Reader<'a> {
             }
         }
     }
-
-    fn clause_body(&mut self, pair: Pair<'a, Rule>) -> Option<Clause> {
-        let rule = pair.as_rule();
-        let mut parts = pair.into_inner();
-        Some(match rule {
-            Rule::on_clause => Clause::On(self.cpu_expr(parts.find(|part| part.as_rule() == Rule::cpu_set)?)),
-            Rule::prefer_idle_core => Clause::PreferIdleCore,
-            Rule::spill => {
-                let number = parts.find(|part| part.as_rule() == Rule::NUMBER);
-                Clause::Spill { below: number.map(|number| self.number(&number)) }
-            }
-            Rule::never_spill => Clause::NeverSpill,
-            Rule::equal_prio => {
-                let push = parts.next()?.as_str() == "push";
-                Clause::EqualPrio(if push { EqualPrio::Push } else { EqualPrio::Hold })
-            }
-            Rule::gate => Clause::OnlyWhenCoreIdle,
-            Rule::floor => {
-                let number = parts.find(|part| part.as_rule() == Rule::NUMBER)?;
-                Clause::AtLeastCores(self.number(&number))
-            }
-            Rule::priority => Clause::Priority(self.number(&parts.next_back()?)),
-            Rule::fifo => Clause::Fifo,
-            Rule::round_robin => Clause::RoundRobin,
-            Rule::nice => Clause::Nice(self.number(&parts.next_back()?)),
-            Rule::with_descendants => Clause::WithDescendants,
-            _ => return None,
-        })
-    }
 }
 
 fn kind_of(word: &str) -> ClassKind {
     match word {
         "rt" => ClassKind::Rt,
+        "deadline" => ClassKind::Deadline,
         "batch" => ClassKind::Batch,
         "unmanaged" => ClassKind::Unmanaged,
         _ => ClassKind::Fair,

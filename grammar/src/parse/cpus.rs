@@ -4,6 +4,7 @@ use pest::iterators::Pair;
 
 use super::{Reader, Rule};
 use crate::mistake::{Mistake, Place};
+use crate::nearest;
 use crate::tree::{At, CoreKind, CpuExpr, CpuOperator, Part, Unit, Units};
 
 /// Words that begin a set of CPUs, for suggestions.
@@ -52,6 +53,8 @@ impl<'a> Reader<'a> {
                     let value = if inner.as_str() == "siblings" { Part::Siblings } else { Part::Fronts };
                     parts.push(At { value, span });
                 }
+                Rule::misspelt_part => self.misspelt(&inner, Place::CpuSet, &["siblings", "fronts"]),
+                Rule::misspelt_kind => expr = self.misspelt_kind(inner),
                 Rule::cpu_set => expr = self.cpu_expr(inner),
                 Rule::KW_ALL => expr = CpuExpr::All(At { value: (), span }),
                 Rule::zone_name => expr = CpuExpr::Zone(self.name(&inner)),
@@ -84,19 +87,36 @@ impl<'a> Reader<'a> {
         };
         if first.value > last.value {
             let at = first.span.to(last.span);
-            self.report(Mistake::ReversedRange { at, first: first.value, last: last.value });
+            self.report(Mistake::ReversedRange { at, first: first.value.to_string(), last: last.value.to_string() });
             return CpuExpr::damaged(span);
         }
         CpuExpr::Units(At { value: Units { unit, first: first.value, last: last.value }, span })
     }
 
     fn misspelt_units(&mut self, pair: Pair<'a, Rule>) -> CpuExpr {
-        let span = self.span(&pair);
-        if let Some(word) = pair.into_inner().next() {
-            let (at, word) = (self.span(&word), word.as_str().to_owned());
-            self.report(Mistake::UnknownWord { place: Place::CpuSet, at, word, known: CPU_WORDS.to_vec() });
+        self.misspelt(&pair, Place::CpuSet, CPU_WORDS);
+        CpuExpr::damaged(self.span(&pair))
+    }
+
+    /// `perfomance cores`, or a zone's name and what does not belong behind it.
+    fn misspelt_kind(&mut self, pair: Pair<'a, Rule>) -> CpuExpr {
+        let kinds = ["performance", "efficiency"];
+        let mut parts = pair.clone().into_inner();
+        match (parts.next(), parts.next()) {
+            (Some(name), Some(cores)) if nearest(name.as_str(), kinds).is_none() => {
+                let (at, found) = (self.span(&cores), cores.as_str().to_owned());
+                self.report(Mistake::Unexpected { at, found, expected: vec!["`and`, `within` or `except`", "`,`"] });
+            }
+            _ => self.misspelt(&pair, Place::CpuSet, &["performance", "efficiency"]),
         }
-        CpuExpr::damaged(span)
+        CpuExpr::damaged(self.span(&pair))
+    }
+
+    /// Reports the first word of a pair as none of those that are known.
+    pub(super) fn misspelt(&mut self, pair: &Pair<'a, Rule>, place: Place, known: &[&'static str]) {
+        let Some(word) = pair.clone().into_inner().next() else { return };
+        let (at, word) = (self.span(&word), word.as_str().to_owned());
+        self.report(Mistake::UnknownWord { place, at, word, known: known.to_vec() });
     }
 }
 

@@ -4,10 +4,27 @@ use pest::iterators::Pair;
 
 use super::{Reader, Rule};
 use crate::mistake::{Mistake, Place};
-use crate::tree::{At, Field, ProcessExpr};
+use crate::nearest;
+use crate::tree::{At, Field, InitialPolicy, ProcessExpr, Relation};
 
-/// Every predicate, for suggestions.
-pub(super) const FIELD_WORDS: &[&str] = &["exe", "comm", "arg", "user", "group", "cgroup", "unit", "slice"];
+/// Every word that begins a predicate, for suggestions.
+pub(super) const PREDICATE_WORDS: &[&str] = &[
+    "exe",
+    "comm",
+    "thread",
+    "script",
+    "arg",
+    "user",
+    "group",
+    "cgroup",
+    "unit",
+    "slice",
+    "container",
+    "parent",
+    "ancestor",
+    "policy",
+    "not",
+];
 
 impl<'a> Reader<'a> {
     /// A `process_set` pair.
@@ -29,7 +46,14 @@ impl<'a> Reader<'a> {
         for inner in pair.into_inner() {
             match inner.as_rule() {
                 Rule::KW_NOT => nots.push(At { value: (), span: self.span(&inner) }),
+                Rule::misspelt_not => self.misspelt_not(&inner),
                 Rule::process_set => expr = self.process_expr(inner),
+                Rule::relative => expr = self.relative(inner),
+                Rule::first_policy => expr = self.first_policy(inner),
+                Rule::misspelt_relative => {
+                    self.misspelt(&inner, Place::Predicate, &["parent", "ancestor", "not"]);
+                    expr = ProcessExpr::damaged(self.span(&inner));
+                }
                 Rule::predicate => expr = self.predicate(inner),
                 Rule::misspelt_predicate => expr = self.misspelt_predicate(inner),
                 Rule::set_name => expr = ProcessExpr::Set(self.name(&inner)),
@@ -55,13 +79,44 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn misspelt_predicate(&mut self, pair: Pair<'a, Rule>) -> ProcessExpr {
+    fn relative(&mut self, pair: Pair<'a, Rule>) -> ProcessExpr {
         let span = self.span(&pair);
-        if let Some(word) = pair.into_inner().next() {
-            let (at, word) = (self.span(&word), word.as_str().to_owned());
-            self.report(Mistake::UnknownWord { place: Place::Predicate, at, word, known: FIELD_WORDS.to_vec() });
+        let mut parts = pair.into_inner();
+        match (parts.next(), parts.find(|part| part.as_rule() == Rule::process_set)) {
+            (Some(word), Some(inner)) => {
+                let value = if word.as_str() == "parent" { Relation::Parent } else { Relation::Ancestor };
+                ProcessExpr::Relative(At { value, span: self.span(&word) }, Box::new(self.process_expr(inner)))
+            }
+            _ => ProcessExpr::damaged(span),
         }
-        ProcessExpr::damaged(span)
+    }
+
+    fn first_policy(&mut self, pair: Pair<'a, Rule>) -> ProcessExpr {
+        let span = self.span(&pair);
+        let mut parts = pair.into_inner();
+        match (parts.next(), parts.next()) {
+            (Some(word), Some(policy)) => {
+                let value = policy_of(policy.as_str());
+                let policy = At { value, span: self.span(&policy) };
+                ProcessExpr::Policy(At { value: (), span: self.span(&word) }, policy)
+            }
+            _ => ProcessExpr::damaged(span),
+        }
+    }
+
+    /// `nto exe nginx`, or a set's name and a predicate with no `and` between them.
+    fn misspelt_not(&mut self, pair: &Pair<'a, Rule>) {
+        if nearest(pair.as_str().trim(), ["not"]).is_some() {
+            return self.misspelt(pair, Place::Inside, &["not"]);
+        }
+        let at = self.word_at(pair.as_span().end());
+        let found = self.text.get(at.start as usize..at.end as usize).unwrap_or_default().to_owned();
+        self.report(Mistake::Unexpected { at, found, expected: vec!["`and`", "`or`"] });
+    }
+
+    fn misspelt_predicate(&mut self, pair: Pair<'a, Rule>) -> ProcessExpr {
+        self.misspelt(&pair, Place::Predicate, PREDICATE_WORDS);
+        ProcessExpr::damaged(self.span(&pair))
     }
 }
 
@@ -69,11 +124,25 @@ fn field_of(word: &str) -> Field {
     match word {
         "exe" => Field::Exe,
         "comm" => Field::Comm,
+        "thread" => Field::Thread,
+        "script" => Field::Script,
         "arg" => Field::Arg,
         "user" => Field::User,
         "group" => Field::Group,
         "cgroup" => Field::Cgroup,
         "unit" => Field::Unit,
+        "container" => Field::Container,
         _ => Field::Slice,
+    }
+}
+
+fn policy_of(word: &str) -> InitialPolicy {
+    match word {
+        "batch" => InitialPolicy::Batch,
+        "idle" => InitialPolicy::Idle,
+        "fifo" => InitialPolicy::Fifo,
+        "rr" => InitialPolicy::RoundRobin,
+        "deadline" => InitialPolicy::Deadline,
+        _ => InitialPolicy::Other,
     }
 }

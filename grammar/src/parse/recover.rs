@@ -8,16 +8,20 @@ use pest::Parser;
 use pest::error::{ErrorVariant, InputLocation};
 use pest::iterators::Pair;
 
-use super::expected::{CLAUSE_WORDS, STATEMENT_WORDS, expected};
+use super::expected::{CLAUSE_WORDS, CONDITION_WORDS, KNOB_WORDS, STATEMENT_WORDS, expected};
 use super::{PolicyParser, Reader, Rule, token};
 use crate::mistake::{Mistake, Place};
-use crate::tree::{CpuExpr, Definition, ProcessExpr, Statement};
+use crate::tree::{At, CpuExpr, Definition, ProcessExpr, Statement};
 use crate::{Span, nearest};
 
 /// What a bad piece should have been.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Body {
     Clause,
+    /// Behind `share core with …,`, where another name may follow.
+    ClauseOrSharer,
+    Condition,
+    Knob,
     Zone,
     Processes,
 }
@@ -26,7 +30,9 @@ impl Body {
     /// The rule for the whole piece.
     fn whole(self) -> Rule {
         match self {
-            Body::Clause => Rule::clause_alone,
+            Body::Clause | Body::ClauseOrSharer => Rule::clause_alone,
+            Body::Condition => Rule::condition_alone,
+            Body::Knob => Rule::knob_alone,
             Body::Zone => Rule::zone_alone,
             Body::Processes => Rule::processes_alone,
         }
@@ -35,10 +41,33 @@ impl Body {
     /// The rule for as much of it as can be read.
     fn beginning(self) -> Rule {
         match self {
-            Body::Clause => Rule::clause_body,
+            Body::Clause | Body::ClauseOrSharer => Rule::clause_body,
+            Body::Condition => Rule::condition_body,
+            Body::Knob => Rule::knob_body,
             Body::Zone => Rule::cpu_set,
             Body::Processes => Rule::process_set,
         }
+    }
+
+    /// What it is in the words of a finding about its first word.
+    fn place(self) -> Place {
+        match self {
+            Body::Clause | Body::ClauseOrSharer => Place::Clause,
+            Body::Condition => Place::Condition,
+            Body::Knob => Place::Knob,
+            Body::Zone | Body::Processes => Place::Inside,
+        }
+    }
+}
+
+/// Words that a piece of this kind begins with.
+fn first_words(place: Place) -> &'static [&'static str] {
+    match place {
+        Place::Statement => STATEMENT_WORDS,
+        Place::Clause => CLAUSE_WORDS,
+        Place::Condition => CONDITION_WORDS,
+        Place::Knob => KNOB_WORDS,
+        Place::Predicate | Place::CpuSet | Place::Inside => &[],
     }
 }
 
@@ -64,16 +93,20 @@ impl<'a> Reader<'a> {
             return self.report(mistake);
         }
         let start = pair.as_span().start();
-        if body == Body::Clause {
-            if let Some(number) = tokens.first().filter(|token| token.text.starts_with(|c: char| c.is_ascii_digit())) {
-                return self.report(Mistake::CommaInCpus { at: number.span });
+        if let (Body::Clause | Body::ClauseOrSharer, Some(first)) = (body, tokens.first()) {
+            if first.text.starts_with(|c: char| c.is_ascii_digit()) {
+                return self.report(Mistake::CommaInCpus { at: first.span });
             }
-            if let Some((after, next)) = self.run_on(pair.as_str(), start, body, &tokens) {
-                return self.report(Mistake::MissingComma { after, next });
+            let sharers = ["class", "itself", "nobody"];
+            if body == Body::ClauseOrSharer && nearest(first.text, sharers).is_some() {
+                let (at, word) = (first.span, first.text.to_owned());
+                return self.report(Mistake::UnknownWord { place: Place::Inside, at, word, known: sharers.to_vec() });
             }
         }
-        let place = if body == Body::Clause { Place::Clause } else { Place::Inside };
-        self.furthest(body.whole(), pair.as_str(), start, &tokens, place);
+        if let Some((after, next)) = self.run_on(pair.as_str(), start, body, &tokens) {
+            return self.report(Mistake::MissingComma { after, next });
+        }
+        self.furthest(body.whole(), pair.as_str(), start, &tokens, body.place());
     }
 
     /// Reports what is wrong with text that begins no statement; a definition whose name can be made out is kept, so that
@@ -81,6 +114,14 @@ impl<'a> Reader<'a> {
     pub(super) fn bad_statement(&mut self, pair: Pair<'a, Rule>) -> Option<Statement> {
         let tokens = self.tokens(&pair);
         let start = pair.as_span().start();
+        if tokens.first().is_some_and(|first| first.rule == Rule::KW_INCLUDE) {
+            let text = pair.as_str().trim_end().trim_end_matches(';');
+            match open_string(&tokens) {
+                Some(mistake) => self.report(mistake),
+                None => self.furthest(Rule::include_alone, text, start, &tokens, Place::Inside),
+            }
+            return None;
+        }
         let header = PolicyParser::parse(Rule::header, pair.as_str()).ok().and_then(|mut pairs| pairs.next());
         let Some(header) = header else {
             self.furthest(Rule::header_alone, pair.as_str(), start, &tokens, Place::Statement);
@@ -100,8 +141,9 @@ impl<'a> Reader<'a> {
             }
         }
         let rule = header.as_rule();
-        let mut name = self.name(&header.into_inner().next_back()?);
-        name.span = self.bytes(start + name.span.start as usize, start + name.span.end as usize);
+        let name = header.into_inner().next_back()?;
+        let at = name.as_span();
+        let name = At { value: name.as_str().to_owned(), span: self.bytes(start + at.start(), start + at.end()) };
         match rule {
             Rule::zone_header => {
                 let body = CpuExpr::damaged(name.span);
@@ -127,7 +169,7 @@ impl<'a> Reader<'a> {
         let last = self.bytes(start + end, start + end).end;
         let next = tokens.iter().find(|token| token.span.start >= last)?;
         let before = tokens.iter().rev().find(|token| token.span.end <= last)?;
-        CLAUSE_WORDS.contains(&next.text).then_some((before.span, next.span))
+        first_words(body.place()).contains(&next.text).then_some((before.span, next.span))
     }
 
     /// Reads the piece with `rule` and reports the place where it went wrong.
@@ -151,19 +193,14 @@ impl<'a> Reader<'a> {
             return self.report(Mistake::Unfinished { after, expected: phrases });
         };
         let place = match (index, first) {
-            (0, Place::Clause) => Place::Clause,
-            (0, Place::Statement) => Place::Statement,
+            (0, first) if !first_words(first).is_empty() => first,
             _ if rules.contains(&Rule::process_term) || rules.contains(&Rule::process_set) => Place::Predicate,
             _ if rules.contains(&Rule::cpu_term) || rules.contains(&Rule::cpu_set) => Place::CpuSet,
             _ => Place::Inside,
         };
-        let known = match place {
-            Place::Clause => CLAUSE_WORDS.to_vec(),
-            Place::Statement => STATEMENT_WORDS.to_vec(),
-            _ => words,
-        };
+        let begins = !first_words(place).is_empty();
+        let known = if begins { first_words(place).to_vec() } else { words };
         let (at, word) = (found.span, found.text.to_owned());
-        let begins = matches!(place, Place::Clause | Place::Statement);
         let is_word = found.rule == Rule::BARE;
         self.report(if is_word && (begins || nearest(&word, known.iter().copied()).is_some()) {
             Mistake::UnknownWord { place, at, word, known }

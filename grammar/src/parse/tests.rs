@@ -30,7 +30,7 @@ fn the_smallest_policy_reads_as_written() {
     assert_eq!((batch.kind.value, batch.name.value.as_str(), batch.named), (ClassKind::Batch, "batch", false));
     let of = |class: &Class| class.clauses.iter().map(|clause| clause.value.clone()).collect::<Vec<_>>();
     assert_eq!(of(web), [Clause::PreferIdleCore, Clause::EqualPrio(EqualPrio::Push)]);
-    assert_eq!(of(batch), [Clause::OnlyWhenCoreIdle]);
+    assert!(matches!(of(batch)[..], [Clause::OnlyWhenIdle(At { value: IdleUnit::Core, .. })]));
     assert_eq!(parsed.sources.text(web.clauses[1].span), "push equal prio");
 }
 

@@ -40,16 +40,6 @@ impl<'a> Reader<'a> {
         self.bytes(start, start + length.unwrap_or(if rest.starts_with(|c: char| !ends(c)) { rest.len() } else { one }))
     }
 
-    /// A pair's text as a number, reported where it does not fit the type.
-    pub(super) fn number<N: std::str::FromStr + Default>(&mut self, pair: &Pair<'_, Rule>) -> At<N> {
-        let span = self.span(pair);
-        let value = pair.as_str().parse().unwrap_or_else(|_| {
-            self.report(Mistake::NumberTooLarge { at: span, text: pair.as_str().to_owned() });
-            N::default()
-        });
-        At { value, span }
-    }
-
     /// The text that a `pattern` pair stands for, escapes resolved.
     pub(super) fn pattern(&mut self, pair: Pair<'_, Rule>) -> At<String> {
         let span = self.span(&pair);

@@ -16,7 +16,7 @@ const ROOM_FOR_FILES: usize = 100;
 /// Characters of a path that are shown whole; of longer ones the file's name.
 const SHORT_PATH: usize = 24;
 
-pub(super) fn clauses(clauses: &[KeptClause], plan: &Plan, look: Look) -> String {
+pub(super) fn clauses<'a>(clauses: impl IntoIterator<Item = &'a KeptClause>, plan: &Plan, look: Look) -> String {
     let mut kept = table(&["clause", "effect here", "kept by", "strength", "at"], look);
     for clause in clauses {
         row(
@@ -51,9 +51,13 @@ pub(super) fn legend(plan: &Plan) -> String {
     let clauses = || plan.classes.iter().filter_map(|class| class.placement.as_ref()).flat_map(|it| &it.clauses);
     let meanings = [
         (Strength::Strict, "the kernel guarantees it".to_owned()),
+        (Strength::Bounded, "the kernel keeps it, but for the share that is stated".to_owned()),
         (Strength::Reactive, format!("a loop keeps it, within one tick, {TICK}")),
+        (Strength::Refused, "it is not kept; see the warnings".to_owned()),
     ];
-    let used = meanings.iter().filter(|(strength, _)| clauses().any(|clause| clause.strength == *strength));
+    let kernel = || plan.kernel.iter().map(|setting| &setting.kept);
+    let used = |strength: Strength| clauses().chain(kernel()).any(|clause| clause.strength == strength);
+    let used = meanings.iter().filter(|(strength, _)| used(*strength));
     let said: String = used.map(|(strength, meaning)| format!("{:<8}  {meaning}\n", strength.word())).collect();
     if said.is_empty() { said } else { format!("\n{said}") }
 }
