@@ -15,6 +15,8 @@ pub struct Subject<'a> {
     /// The first component of the groups that the enforcer makes, which say nothing about the process.
     own_group: &'a str,
     pid: Pid,
+    parent_pid: Pid,
+    parent: OnceCell<Option<Box<Subject<'a>>>>,
     comm: Vec<u8>,
     exe: OnceCell<Option<Vec<u8>>>,
     args: OnceCell<Vec<Vec<u8>>>,
@@ -30,6 +32,8 @@ impl<'a> Subject<'a> {
             accounts,
             own_group,
             pid,
+            parent_pid: stat.parent,
+            parent: OnceCell::new(),
             comm: stat.comm.clone(),
             exe: OnceCell::new(),
             args: OnceCell::new(),
@@ -74,5 +78,33 @@ impl Process for Subject<'_> {
             let groups = self.procfs.cgroups(self.pid).unwrap_or_default();
             groups.paths().into_iter().filter(|path| !self.is_own(path)).map(<[u8]>::to_vec).collect()
         })
+    }
+
+    fn parent(&self) -> Option<&dyn Process> {
+        let Subject { procfs, accounts, own_group, parent_pid, .. } = *self;
+        let read = || {
+            // The kernel's own children have parent 0, which is nobody.
+            let stat = procfs.stat(parent_pid).ok()?;
+            Some(Box::new(Subject::new(procfs, accounts, own_group, parent_pid, &stat)))
+        };
+        self.parent.get_or_init(read).as_deref().map(|parent| parent as &dyn Process)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ancestors_lead_to_the_first_process_and_end() {
+        let (procfs, accounts) = (Procfs::new("/proc"), Accounts::default());
+        let pid = Pid::current();
+        let stat = procfs.stat(pid).unwrap();
+        let subject = Subject::new(&procfs, &accounts, "cotenant", pid, &stat);
+        let ancestors = std::iter::successors(subject.parent(), |ancestor| ancestor.parent());
+        let names: Vec<_> = ancestors.map(|ancestor| ancestor.comm().to_vec()).collect();
+        let of = |pid: Pid| procfs.stat(pid).unwrap().comm;
+        assert_eq!(names.first(), Some(&of(stat.parent)));
+        assert!(names.len() < 1000);
     }
 }
