@@ -1,7 +1,7 @@
 //! What each mistake says. One voice: lowercase, no final stop, the user's words in backticks.
 
 use cotenant_grammar::tree::ClassKind;
-use cotenant_grammar::{Code, Diagnostic, Severity};
+use cotenant_grammar::{Code, Diagnostic, Severity, nearest as near};
 
 use super::Mistake;
 
@@ -16,6 +16,7 @@ impl From<Mistake> for Diagnostic {
                     Some(near) => finding
                         .help(format!("write `{}`", near.value))
                         .also(near.span, format!("`{}` is defined here", near.value)),
+                    None if what == "zone" && near(&name.value, ["all"]).is_some() => finding.help("write `all`"),
                     None if what == "zone" => finding.help(format!("define it: `zone {}: CPUS;`", name.value)),
                     None => finding.help(format!(
                         "define it with `processes {0}: …;`, or compare a field: `exe {0}`, `unit {0}.service`",

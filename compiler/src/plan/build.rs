@@ -6,6 +6,8 @@
 //! A floor is a promise of whole cores. Classes whose share moves with the load (`prefer idle core`, `spill`, a gate) are
 //! kept off cores that another class's floor claims; a class with a plain zone said outright where it runs and keeps it.
 
+use std::collections::HashMap;
+
 use cotenant_grammar::tree::{ClassKind, EqualPrio};
 use cotenant_grammar::{Diagnostics, Span};
 
@@ -42,21 +44,20 @@ pub(crate) fn plan(policy: Policy, topology: &Topology, diagnostics: &mut Diagno
     admission::check(zones, &policy.knobs, topology, &mut report);
     let requirements = host::requirements(policy.conditions, topology, &mut report);
     let kernel = host::kernel(policy.knobs);
-    // Few classes have a floor, and every class asks about all that do.
-    let floors: Vec<&Draft> = drafts.iter().filter(|draft| !draft.floor.is_empty()).collect();
+    let floors = floors(&drafts);
     let mut classes = Vec::new();
     let mut complete = true;
-    for draft in &drafts {
+    for (position, draft) in drafts.into_iter().enumerate() {
         let placement = match draft.class.kind.value {
             ClassKind::Unmanaged => Some(None),
-            _ => placement(draft, &floors, topology, &mut report).map(Some),
+            _ => placement(position, &draft, &floors, topology, &mut report).map(Some),
         };
-        let (Some(placement), Some(selector)) = (placement, draft.class.selector.clone()) else {
+        let (Some(placement), Some(selector)) = (placement, draft.class.selector) else {
             complete = false;
             continue;
         };
         classes.push(PlannedClass {
-            name: draft.class.name.value.clone(),
+            name: draft.class.name.value,
             kind: draft.class.kind.value,
             header: draft.class.header,
             selector,
@@ -125,27 +126,44 @@ fn is_elastic(class: &PolicyClass) -> bool {
     it.prefer_idle_core.is_some() || it.spill.is_some() || it.core_idle.is_some()
 }
 
+/// A floor, and whose it is.
+struct Floor {
+    /// The class's position.
+    of: usize,
+    name: String,
+    clause: Span,
+    cores: CpuSet,
+}
+
+/// Few classes have a floor, and every class asks about all that do.
+fn floors(drafts: &[Draft]) -> Vec<Floor> {
+    let kept = drafts.iter().enumerate().filter(|(_, draft)| !draft.floor.is_empty());
+    kept.map(|(of, draft)| Floor {
+        of,
+        name: draft.class.name.value.clone(),
+        clause: draft.class.settings.at_least.map_or(draft.class.header, |it| it.1),
+        cores: draft.floor.clone(),
+    })
+    .collect()
+}
+
 fn placement(
+    position: usize,
     draft: &Draft,
-    floors: &[&Draft],
+    floors: &[Floor],
     topology: &Topology,
     report: &mut impl FnMut(Mistake),
 ) -> Option<Placement> {
     let (class, settings) = (&draft.class, &draft.class.settings);
     let zone = draft.zone.clone()?;
-    let others = floors.iter().copied();
-    let others: Vec<&Draft> =
-        others.filter(|other| !std::ptr::eq(*other, draft) && other.floor.intersects(&zone)).collect();
-    let claimed = others.iter().fold(CpuSet::new(), |all, other| all.union(&other.floor));
+    let others = || floors.iter().filter(|other| other.of != position && other.cores.intersects(&zone));
+    let claimed = others().fold(CpuSet::new(), |all, other| all.union(&other.cores));
     let kept_for_others =
         if is_elastic(class) { zone.intersection(&claimed).difference(&draft.floor) } else { CpuSet::new() };
     let open = zone.difference(&kept_for_others);
     if open.is_empty() {
-        let place = |other: &&Draft| {
-            let span = other.class.settings.at_least.map_or_else(Span::default, |it| it.1);
-            (other.class.name.value.clone(), span)
-        };
-        report(Mistake::FloorsLeaveNothing { class: class.name.clone(), floors: others.iter().map(place).collect() });
+        let floors = others().map(|other| (other.name.clone(), other.clause)).collect();
+        report(Mistake::FloorsLeaveNothing { class: class.name.clone(), floors });
         return None;
     }
     let open = ceiling::within(class, &zone, open, &draft.floor, topology, report);
@@ -202,18 +220,26 @@ fn equals_agree(drafts: &[Draft], report: &mut impl FnMut(Mistake)) {
         })
     };
     let priority = |draft: &Draft| draft.class.settings.priority.map_or(1, |it| it.0);
+    // Of those who push at one priority in one zone, one stands for all: there may be thousands, and they say the same.
+    let mut pushers: HashMap<(u8, &CpuSet), (&Draft, Span)> = HashMap::new();
+    for (pusher, pushes, zone) in with(EqualPrio::Push) {
+        pushers.entry((priority(pusher), zone)).or_insert((pusher, pushes));
+    }
+    let mut pushers: Vec<_> = pushers.into_iter().collect();
+    pushers.sort_by_key(|(_, (_, pushes))| *pushes);
     for (holder, holds, here) in with(EqualPrio::Hold) {
-        for (pusher, pushes, there) in with(EqualPrio::Push) {
+        for ((level, there), (pusher, pushes)) in &pushers {
             let shared = here.intersection(there);
-            if priority(holder) == priority(pusher) && !shared.is_empty() {
+            if priority(holder) == *level && !shared.is_empty() {
                 report(Mistake::EqualPrioConflict {
                     holds,
-                    pushes,
+                    pushes: *pushes,
                     holder: holder.class.name.value.clone(),
                     pusher: pusher.class.name.value.clone(),
-                    priority: priority(holder),
+                    priority: *level,
                     shared: shared.brief(),
                 });
+                break;
             }
         }
     }

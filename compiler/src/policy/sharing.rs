@@ -1,6 +1,6 @@
 //! Who shares a core with whom: a question between two classes.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use cotenant_grammar::nearest;
 use cotenant_grammar::tree::{ClassKind, Name, Sharer};
@@ -15,7 +15,7 @@ pub(super) fn check(classes: &[PolicyClass], report: Report<'_>) {
     if sharing().next().is_none() {
         return;
     }
-    let mut by_name: HashMap<&str, &PolicyClass> = HashMap::new();
+    let mut by_name: BTreeMap<&str, &PolicyClass> = BTreeMap::new();
     for class in classes {
         by_name.entry(&class.name.value).or_insert(class);
     }

@@ -1,6 +1,6 @@
 //! A table of definitions that resolves each when it is first asked for.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use cotenant_grammar::tree::{Definition, Name};
 use cotenant_grammar::{Span, nearest};
@@ -9,6 +9,9 @@ use crate::mistake::Mistake;
 
 /// Definitions that refer to definitions that refer to …; a chain longer than this is refused rather than followed.
 const LONGEST_CHAIN: usize = 64;
+
+/// Misspelt names that are compared with every name there is. Whoever misspells more of them has another problem.
+const MOST_SUGGESTIONS: usize = 100;
 
 /// What is known of one name.
 enum State<R> {
@@ -32,19 +35,26 @@ pub(super) type Resolver<E, R> = fn(&E, &mut Names<E, R>, &mut dyn FnMut(Mistake
 /// Definitions by name. Of two with one name the first counts.
 pub(super) struct Names<E, R> {
     entries: Vec<Entry<E, R>>,
-    index: HashMap<String, usize>,
+    index: BTreeMap<String, usize>,
     /// Where each definition now being resolved was asked for.
     path: Vec<Span>,
+    /// How often a name may still be compared with all others.
+    suggestions: usize,
 }
 
 impl<E: Clone, R: Clone> Names<E, R> {
     pub(super) fn new(definitions: Vec<Definition<E>>) -> Self {
-        let mut index = HashMap::new();
+        let mut index = BTreeMap::new();
         for (at, definition) in definitions.iter().enumerate() {
             index.entry(definition.name.value.clone()).or_insert(at);
         }
         let entry = |definition| Entry { definition, state: State::Unresolved, used: false };
-        Names { entries: definitions.into_iter().map(entry).collect(), index, path: Vec::new() }
+        Names {
+            entries: definitions.into_iter().map(entry).collect(),
+            index,
+            path: Vec::new(),
+            suggestions: MOST_SUGGESTIONS,
+        }
     }
 
     /// What `name` stands for; reported where it is not defined or stands for itself.
@@ -56,7 +66,9 @@ impl<E: Clone, R: Clone> Names<E, R> {
         report: &mut dyn FnMut(Mistake),
     ) -> Option<R> {
         let Some(at) = self.index.get(&name.value).copied() else {
-            let meant = nearest(&name.value, self.index.keys().map(String::as_str)).map(str::to_owned);
+            let all = if self.suggestions == 0 { None } else { Some(self.index.keys().map(String::as_str)) };
+            let meant = nearest(&name.value, all.into_iter().flatten()).map(str::to_owned);
+            self.suggestions = self.suggestions.saturating_sub(1);
             let defined = meant.as_ref().and_then(|meant| self.entries.get(*self.index.get(meant)?));
             let nearest = defined.map(|entry| entry.definition.name.clone());
             report(Mistake::Undefined { what, name: name.clone(), nearest });
