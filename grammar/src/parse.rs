@@ -56,7 +56,7 @@ impl Files<'_> {
         let sources = self.sources;
         let Some(source) = sources.get(id) else { return };
         self.open.push(id);
-        let mut reader = Reader { source: id, text: source.text(), offset: 0, diagnostics };
+        let mut reader = Reader { source: id, text: source.text(), offset: 0, broken_off: None, diagnostics };
         match limits::check(source.text(), id) {
             Err(mistake) => reader.report(mistake),
             Ok(()) => {
@@ -74,6 +74,8 @@ struct Reader<'a> {
     text: &'a str,
     /// Where the piece that pest is reading begins in it.
     offset: usize,
+    /// The last word of a piece that was reported as unfinished.
+    broken_off: Option<Span>,
     diagnostics: &'a mut Diagnostics,
 }
 
@@ -147,7 +149,7 @@ impl<'a> Reader<'a> {
         self.report(Mistake::EqualsForColon { at });
     }
 
-    /// Reports a forgotten `;`, unless the statement lost it to a string or parenthesis that was reported already.
+    /// Reports a forgotten `;`, unless the statement lost it together with what else was reported as missing there.
     fn missing_semicolon(&mut self, statement: &Pair<'a, Rule>, marker: &Pair<'a, Rule>) {
         let before = statement.clone().into_inner().rev().find(|part| part.as_rule() != Rule::missing_semicolon);
         let Some(last) = before.map(token::last_leaf) else { return };
@@ -155,6 +157,9 @@ impl<'a> Reader<'a> {
             return;
         }
         let after = self.span(&last);
+        if self.broken_off.is_some_and(|broken| broken.end == after.end) {
+            return;
+        }
         let next = self.word_at(marker.as_span().start());
         self.report(Mistake::MissingSemicolon { after, next });
     }

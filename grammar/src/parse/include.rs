@@ -25,7 +25,7 @@ pub fn includes(sources: &SourceSet, source: SourceId) -> Vec<IncludeSite> {
     let Some(text) = sources.get(source).map(crate::Source::text) else { return Vec::new() };
     let (alone, mut unsaid) = (SourceSet::default(), Diagnostics::default());
     let mut files = Files { sources: &alone, open: Vec::new() };
-    let mut reader = Reader { source, text, offset: 0, diagnostics: &mut unsaid };
+    let mut reader = Reader { source, text, offset: 0, broken_off: None, diagnostics: &mut unsaid };
     let mut statements = Vec::new();
     if super::limits::check(text, source).is_ok() {
         let telling = |(_, chunk): &(usize, &str)| chunk.contains("include");

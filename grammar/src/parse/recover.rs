@@ -90,6 +90,7 @@ impl<'a> Reader<'a> {
     pub(super) fn bad_piece(&mut self, pair: &Pair<'a, Rule>, body: Body) {
         let tokens = self.tokens(pair);
         if let Some(mistake) = open_string(&tokens).or_else(|| open_parenthesis(&tokens)) {
+            self.broken_off = tokens.last().map(|last| last.span);
             return self.report(mistake);
         }
         let start = pair.as_span().start();
@@ -169,6 +170,10 @@ impl<'a> Reader<'a> {
         let last = self.bytes(start + end, start + end).end;
         let next = tokens.iter().find(|token| token.span.start >= last)?;
         let before = tokens.iter().rev().find(|token| token.span.end <= last)?;
+        // `match … with descendants` needs no comma; there the mistake stands further on.
+        if next.text == "with" && tokens.first().is_some_and(|first| first.text == "match") {
+            return None;
+        }
         first_words(body.place()).contains(&next.text).then_some((before.span, next.span))
     }
 
@@ -190,6 +195,7 @@ impl<'a> Reader<'a> {
         let found = tokens.iter().enumerate().find(|(_, token)| token.span.end > at);
         let Some((index, found)) = found else {
             let after = tokens.last().map_or_else(|| self.bytes(start, start), |last| last.span);
+            self.broken_off = Some(after);
             return self.report(Mistake::Unfinished { after, expected: phrases });
         };
         let place = match (index, first) {

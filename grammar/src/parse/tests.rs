@@ -1,6 +1,9 @@
 use super::*;
 use crate::tree::*;
 
+mod misspelling;
+mod recovery;
+
 /// `code | text under the primary label | help` for each finding.
 fn findings(text: &str) -> Vec<String> {
     let (parsed, diagnostics) = parse(SourceSet::one("t.policy", text));
