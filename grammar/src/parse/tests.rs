@@ -3,6 +3,7 @@ use crate::tree::*;
 
 mod misspelling;
 mod recovery;
+mod trees;
 
 /// `code | text under the primary label | help` for each finding.
 fn findings(text: &str) -> Vec<String> {

@@ -25,7 +25,7 @@ impl fmt::Display for Duration {
         // The largest unit that holds the value without decimals, unless that makes an endless row of digits.
         let units = [(1_000_000_000, 9, "s"), (1_000_000, 6, "ms"), (1_000, 3, "us")];
         let holds =
-            |(size, ..): &&(u64, usize, &str)| self.0.is_multiple_of(*size) && (1..10_000).contains(&(self.0 / size));
+            |(size, ..): &&(u64, usize, &str)| self.0.is_multiple_of(*size) && (1..1_000).contains(&(self.0 / size));
         let exact = units.iter().find(holds);
         let reached = units.iter().find(|(size, ..)| self.0 >= *size);
         let (_, digits, unit) = exact.or(reached).unwrap_or(&(1_000, 3, "us"));
@@ -109,7 +109,7 @@ mod tests {
     fn quantities_print_as_the_language_writes_them() {
         let times = [500_000, 10_000_000, 1_500_000_000, 2_000_000_000, 1_024, 0, 7, 4_194_304_000]
             .map(|it| Duration(it).to_string());
-        assert_eq!(times, ["500us", "10ms", "1500ms", "2s", "1.024us", "0us", "0.007us", "4.194304s"]);
+        assert_eq!(times, ["500us", "10ms", "1.5s", "2s", "1.024us", "0us", "0.007us", "4.194304s"]);
         assert_eq!([Percent(3_000), Percent(1_250)].map(|it| it.to_string()), ["30%", "12.5%"]);
         assert_eq!([Quota(1000), Quota(2500), Quota(50)].map(|it| it.to_string()), ["1 cpu", "2.5 cpus", "0.05 cpus"]);
     }
