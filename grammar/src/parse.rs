@@ -82,7 +82,8 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn chunk(&mut self, offset: usize, chunk: &'a str, statements: &mut Vec<Statement>, files: &mut Files<'_>) {
         self.offset = offset;
-        match PolicyParser::parse(Rule::file, chunk) {
+        // A byte-order mark stands at the beginning of a text or is none.
+        match PolicyParser::parse(if offset == 0 { Rule::file } else { Rule::rest }, chunk) {
             Ok(pairs) => {
                 for pair in pairs.flat_map(Pair::into_inner) {
                     self.statement(pair, statements, files);
