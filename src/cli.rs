@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cotenant_compiler::topology::TopologySource;
 
-use crate::commands::{fmt, lint, plan, topology};
+use crate::commands::{explain, fmt, lint, plan, topology};
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 
@@ -36,6 +36,7 @@ Examples:
   cotenant plan --topology \"pack:1 core:16 pu:2\" web.policy
                                         the same on a machine you do not have
   cotenant fmt /etc/cotenant            lay out every policy of a directory
+  cotenant explain unknown-word         what a finding means, and what to do about it
 
 Exit codes:
   0  done
@@ -48,6 +49,7 @@ pub(crate) enum Command {
     Lint(lint::Options),
     Fmt(fmt::Options),
     Plan(plan::Options),
+    Explain(explain::Options),
     Topology(topology::Options),
 }
 
@@ -58,6 +60,7 @@ impl Command {
             Command::Lint(options) => lint::run(&options),
             Command::Fmt(options) => fmt::run(&options),
             Command::Plan(options) => plan::run(&options),
+            Command::Explain(options) => explain::run(&options),
             Command::Topology(options) => topology::run(&options),
         }
     }

@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod lint;
 pub(crate) mod plan;

@@ -3,8 +3,11 @@
 mod cli;
 mod commands;
 mod failure;
+mod findings;
+mod fleet;
 mod load;
 mod outcome;
+mod pages;
 mod render;
 mod terminal;
 

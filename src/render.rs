@@ -1,13 +1,16 @@
-//! Everything a user reads: diagnostics in three formats, plans and machines in two.
+//! Everything a user reads: diagnostics, plans, machines and pages, each in its formats.
 
 mod counted;
 mod cpus;
+mod explain;
+mod github;
 mod human;
 mod json;
 mod place;
 mod plan;
 mod plan_json;
 mod printable;
+mod sarif;
 mod short;
 mod snippets;
 mod summary;
@@ -15,11 +18,14 @@ mod table;
 mod topology;
 mod topology_json;
 
+pub(crate) use explain::{codes, hint, page};
+pub(crate) use github::github;
 pub(crate) use human::human;
 pub(crate) use json::json;
 pub(crate) use plan::plan;
 pub(crate) use plan_json::plan_json;
 pub(crate) use printable::printable;
+pub(crate) use sarif::sarif;
 pub(crate) use short::short;
 pub(crate) use summary::{found, passed};
 pub(crate) use topology::topology;
