@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod comparison;
 mod failure;
 mod findings;
 mod fleet;
