@@ -4,6 +4,7 @@
 
 mod common;
 mod cli {
+    mod ci;
     mod code_hosts;
     mod compare;
     mod fleet;
