@@ -111,6 +111,14 @@ impl Enforcer {
         &self.plan
     }
 
+    pub(crate) fn shared_plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    pub(crate) fn procfs(&self) -> &Procfs {
+        &self.procfs
+    }
+
     /// The sets of CPUs in force.
     #[must_use]
     pub fn assignment(&self) -> &Assignment {
