@@ -61,7 +61,7 @@ pub struct Counters {
 /// What became of reading the policy again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reload {
-    /// The text says what it said before.
+    /// It says in other words what is in force.
     Unchanged,
     /// The difference was applied.
     Applied(Vec<Change>),
@@ -92,11 +92,12 @@ pub enum Notice<'a> {
 
 /// Answers of the daemon to its surroundings: what only a program with a command line can know.
 pub trait Host {
-    /// Compiles the policy from its files as they are now.
+    /// Compiles the policy from its files as they are now; none where they are as they were the last time, right or
+    /// wrong.
     ///
     /// # Errors
     /// What is wrong with it, as text for a log.
-    fn load(&mut self) -> Result<Plan, String>;
+    fn load(&mut self) -> Result<Option<Plan>, String>;
     /// The files and directories the policy is read from.
     fn paths(&self) -> Vec<PathBuf>;
     /// Says something to whoever listens.
@@ -257,17 +258,22 @@ impl Daemon {
     fn reload(&mut self, host: &mut dyn Host) {
         self.changed = None;
         let mut pass = Pass::default();
-        let outcome = match host.load() {
-            Err(why) => Reload::Refused(why),
-            Ok(plan) => match diff(self.enforcer.plan(), &plan) {
-                same if same.is_empty() => Reload::Unchanged,
-                changes => self.adopt(plan, changes, &mut pass),
-            },
-        };
+        let loaded = host.load();
         // New links may lead elsewhere, whether or not what they lead to is right.
         if let Err(error) = self.watch.follow(&host.paths()) {
             host.tell(&Notice::Weaker("some changes of the policy's files will go unseen", &error));
         }
+        let outcome = match loaded {
+            Err(why) => Reload::Refused(why),
+            Ok(None) => return,
+            Ok(Some(plan)) => match diff(self.enforcer.plan(), &plan) {
+                same if same.is_empty() => {
+                    self.enforcer.restate(plan);
+                    Reload::Unchanged
+                }
+                changes => self.adopt(plan, changes, &mut pass),
+            },
+        };
         self.count(&pass, host);
         host.tell(&Notice::Reloaded(&outcome, &pass));
         self.last_reload = Some(outcome);

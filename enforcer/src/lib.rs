@@ -19,6 +19,7 @@ pub mod journal;
 pub mod load;
 pub mod lock;
 pub mod member;
+pub mod privilege;
 pub mod procfs;
 pub mod roots;
 pub mod status;

@@ -3,12 +3,12 @@
 //! Not files are watched but the directories they are found in, because that is where a change shows: an editor writes a
 //! new file and renames it over the old one, and a mounted ConfigMap swaps a link that all its files are reached through.
 //! Every link on the way is followed by hand and its directory watched too. After each change the directories are found
-//! anew.
+//! anew. Other files of those directories, such as a log beside the policy, do not count.
 
 use std::collections::BTreeSet;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use nix::errno::Errno;
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -25,6 +25,30 @@ pub struct PolicyWatch {
     watcher: RecommendedWatcher,
     bell: Arc<EventFd>,
     watched: BTreeSet<PathBuf>,
+    /// Shared with the thread that reads inotify.
+    places: Arc<Mutex<Places>>,
+}
+
+/// Where a change could make a policy mean something else.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Places {
+    /// Links on the way, and the files and directories at its end.
+    exact: BTreeSet<PathBuf>,
+    /// Directories of which every policy counts.
+    policies: BTreeSet<PathBuf>,
+}
+
+impl Places {
+    /// The directories that must be watched to see these places change.
+    fn directories(&self) -> BTreeSet<PathBuf> {
+        let above = self.exact.iter().filter_map(|path| path.parent()).map(Path::to_owned);
+        above.chain(self.policies.iter().cloned()).collect()
+    }
+
+    fn hold(&self, path: &Path) -> bool {
+        let is_policy = path.extension().is_some_and(|extension| extension == "policy");
+        self.exact.contains(path) || is_policy && path.parent().is_some_and(|above| self.policies.contains(above))
+    }
 }
 
 impl PolicyWatch {
@@ -36,14 +60,17 @@ impl PolicyWatch {
         let bell = EventFd::from_value_and_flags(0, EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC);
         let bell = Arc::new(bell.map_err(|errno| KernelError::file("eventfd", "open", errno))?);
         let ring = Arc::clone(&bell);
+        let places = Arc::new(Mutex::new(Places::default()));
+        let known = Arc::clone(&places);
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-            if event.as_ref().map_or(true, matters) {
+            let places = known.lock().unwrap_or_else(PoisonError::into_inner);
+            if event.as_ref().map_or(true, |event| matters(event, &places)) {
                 // Only a counter at its limit could refuse, and then the bell rings already.
                 let _ = ring.write(1);
             }
         });
         let watcher = watcher.map_err(|error| KernelError::file("inotify", "open", errno(&error)))?;
-        Ok(PolicyWatch { watcher, bell, watched: BTreeSet::new() })
+        Ok(PolicyWatch { watcher, bell, watched: BTreeSet::new(), places })
     }
 
     /// Watches the directories from which `paths` are read now, and no others. What cannot be watched because it is not
@@ -52,7 +79,9 @@ impl PolicyWatch {
     /// # Errors
     /// Where a directory that exists cannot be watched (`ENOSPC`: see inotify(7), `max_user_watches`).
     pub fn follow(&mut self, paths: &[PathBuf]) -> Result<(), KernelError> {
-        let wanted: BTreeSet<PathBuf> = paths.iter().flat_map(|path| directories(path)).collect();
+        let places = places(paths);
+        let wanted = places.directories();
+        *self.places.lock().unwrap_or_else(PoisonError::into_inner) = places;
         for gone in self.watched.difference(&wanted) {
             // A directory that was removed has lost its watch already.
             drop(self.watcher.unwatch(gone));
@@ -81,12 +110,13 @@ impl AsFd for PolicyWatch {
 }
 
 /// Reading a policy must not look like a change to it. A lost event counts as a change.
-fn matters(event: &Event) -> bool {
-    match event.kind {
+fn matters(event: &Event, places: &Places) -> bool {
+    let changes = match event.kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
-        EventKind::Access(_) => event.need_rescan(),
+        EventKind::Access(_) => false,
         _ => true,
-    }
+    };
+    event.need_rescan() || changes && (event.paths.is_empty() || event.paths.iter().any(|path| places.hold(path)))
 }
 
 fn errno(error: &notify::Error) -> Errno {
@@ -98,40 +128,41 @@ fn errno(error: &notify::Error) -> Errno {
     }
 }
 
-/// Every directory in which a change could make `path` mean something else: that of each link on the way, that of the
-/// path itself, and for a directory of policies itself and those of the links in it.
-fn directories(path: &Path) -> BTreeSet<PathBuf> {
-    let mut found = BTreeSet::new();
-    let Ok(absolute) = std::path::absolute(path) else { return found };
-    let real = resolve(&absolute, &mut found);
-    if real.is_dir() {
-        for entry in std::fs::read_dir(&real).into_iter().flatten().flatten() {
-            if entry.path().is_symlink() {
-                resolve(&entry.path(), &mut found);
+/// Every place that counts for these paths as they lead now: each link on the way, what is at its end, and for a
+/// directory of policies the links in it.
+fn places(paths: &[PathBuf]) -> Places {
+    let mut places = Places::default();
+    for path in paths.iter().filter_map(|path| std::path::absolute(path).ok()) {
+        let real = resolve(&path, &mut places.exact);
+        if real.is_dir() {
+            for entry in std::fs::read_dir(&real).into_iter().flatten().flatten() {
+                if entry.path().is_symlink() {
+                    resolve(&entry.path(), &mut places.exact);
+                }
             }
+            places.policies.insert(real);
         }
-        found.insert(real);
     }
-    found
+    places
 }
 
-/// Follows a path link by link, notes the directory of each and of the end, and returns the end.
+/// Follows a path link by link, notes each and the end, and returns the end.
 fn resolve(path: &Path, found: &mut BTreeSet<PathBuf>) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         match first_link(&path) {
-            Some((directory, target)) => {
-                found.insert(directory);
+            Some((link, target)) => {
+                found.insert(link);
                 path = target;
             }
             None => break,
         }
     }
-    found.extend(path.parent().map(Path::to_owned));
+    found.insert(path.clone());
     path
 }
 
-/// The directory of the first link on a path, and the path with the link's target in its place.
+/// The first link on a path, and the path with the link's target in its place.
 fn first_link(path: &Path) -> Option<(PathBuf, PathBuf)> {
     let mut done = PathBuf::new();
     let mut components = path.components();
@@ -143,8 +174,11 @@ fn first_link(path: &Path) -> Option<(PathBuf, PathBuf)> {
         let directory = done.clone();
         done.push(component);
         if let Ok(target) = std::fs::read_link(&done) {
-            let target = directory.join(target).join(components.as_path());
-            return Some((directory, target));
+            // Joining an empty rest would add a slash, which means something at the end of a path.
+            let rest = components.as_path();
+            let target = directory.join(target);
+            let target = if rest.as_os_str().is_empty() { target } else { target.join(rest) };
+            return Some((done, target));
         }
     }
     None
@@ -188,6 +222,8 @@ mod tests {
         while rings(&watch, Duration::from_millis(50)) {}
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "three");
         assert!(!rings(&watch, Duration::from_millis(100)), "reading is no change");
+        write(directory.path().join("a.log"), "beside it").unwrap();
+        assert!(!rings(&watch, Duration::from_millis(100)), "another file is no change");
         std::fs::remove_file(&file).unwrap();
         assert!(rings(&watch, SOON));
     }
@@ -222,8 +258,9 @@ mod tests {
         ["one", "two"].iter().for_each(|name| create_dir(at(name)).unwrap());
         symlink("one", at("current")).unwrap();
         let real = directory.path().canonicalize().unwrap();
-        assert!(directories(&at("current")).is_superset(&[real.clone(), real.join("one")].into()));
+        let watched = |name: &str| places(&[at(name)]).directories();
+        assert!(watched("current").is_superset(&[real.clone(), real.join("one")].into()));
         symlink("loop", at("loop")).unwrap();
-        assert!(directories(&at("loop")).contains(&real), "a loop ends");
+        assert!(watched("loop").contains(&real), "a loop ends");
     }
 }
