@@ -34,8 +34,8 @@ fn of_many_machines_some_are_named_and_all_counted() {
 
 #[test]
 fn a_fleet_that_passes_is_counted() {
-    let lint = run(&["lint", "--topology", "tests/machines/*smt*.xml", "policies/web-and-batch.policy"]);
-    assert_eq!((lint.code, lint.stderr.as_str()), (Some(0), "1 file, 3 classes: no errors, on 4 machines\n"));
+    let lint = run(&["lint", "--topology", "tests/machines/smt*.xml", "policies/web-and-batch.policy"]);
+    assert_eq!((lint.code, lint.stderr.as_str()), (Some(0), "1 file, 3 classes: no errors, on 3 machines\n"));
 }
 
 #[test]
