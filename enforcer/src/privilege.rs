@@ -4,8 +4,7 @@ use std::path::Path;
 
 use nix::errno::Errno;
 
-use crate::error::{KernelError, Object, errno_of};
-use crate::ids::Pid;
+use crate::error::{KernelError, errno_of};
 
 /// `CAP_SYS_NICE`: scheduling attributes and affinity of any process (capabilities(7)); its bit in `CapEff`.
 const SYS_NICE: u32 = 23;
@@ -19,7 +18,7 @@ pub fn check(proc: &Path) -> Result<(), KernelError> {
     let text = std::fs::read_to_string(&path).map_err(|error| KernelError::file(&path, "read", errno_of(&error)))?;
     match effective(&text) {
         Some(capabilities) if capabilities >> SYS_NICE & 1 == 1 => Ok(()),
-        Some(_) => Err(KernelError::new(Object::Process(Pid::current()), "place other processes", Errno::EPERM)),
+        Some(_) => Err(KernelError::file("capability CAP_SYS_NICE", "use", Errno::EPERM)),
         None => Err(KernelError::unreadable(&path, text.as_bytes())),
     }
 }
