@@ -77,15 +77,20 @@ impl Findings {
         Some(on.iter().filter_map(|at| self.fleet.get(*at)).map(String::as_str).collect())
     }
 
+    /// What a finding says, and on which machines it holds where that is not all of them.
+    pub(crate) fn message(&self, finding: &Finding) -> String {
+        let message = &finding.diagnostic.message;
+        match self.names(finding) {
+            Some(names) => format!("{message} ({})", on(&names, self.fleet.len())),
+            None => message.clone(),
+        }
+    }
+
     /// The findings with the machines in the message, for formats that are sentences.
     pub(crate) fn said(&self) -> Diagnostics {
         let mut said = Diagnostics::default();
         for finding in &self.list {
-            let mut diagnostic = finding.diagnostic.clone();
-            if let Some(names) = self.names(finding) {
-                diagnostic.message.push_str(&format!(" ({})", on(&names, self.fleet.len())));
-            }
-            said.push(diagnostic);
+            said.push(Diagnostic { message: self.message(finding), ..finding.diagnostic.clone() });
         }
         said
     }

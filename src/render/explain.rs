@@ -42,3 +42,21 @@ pub(crate) fn hint(diagnostics: &Diagnostics) -> Option<String> {
     let first = diagnostics.iter().find(|it| it.severity == worst)?;
     Some(format!("explain: cotenant explain {}\n", first.code.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use cotenant_grammar::{Code, Diagnostic, Severity, Span};
+
+    use super::*;
+
+    #[test]
+    fn the_first_of_the_gravest_is_pointed_at_once() {
+        let mut all = Diagnostics::default();
+        assert_eq!(hint(&all), None);
+        let found = [(Severity::Warning, "a"), (Severity::Error, "b"), (Severity::Error, "c"), (Severity::Note, "d")];
+        for (severity, code) in found {
+            all.push(Diagnostic::new(severity, Code(code), "", Span::default(), ""));
+        }
+        assert_eq!(hint(&all).unwrap(), "explain: cotenant explain b\n");
+    }
+}

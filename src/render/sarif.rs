@@ -56,7 +56,7 @@ fn result<'a>(finding: &'a Finding, index: usize, findings: &'a Findings, source
         rule_id: it.code.0,
         rule_index: index,
         level: it.severity.word(),
-        message: Text { text: format!("{}{help}", it.message) },
+        message: Text { text: format!("{}{help}", findings.message(finding)) },
         locations: vec![ResultLocation {
             message: (!it.primary.text.is_empty()).then_some(Text { text: &it.primary.text }),
             physical_location: place(it.primary.span, sources),

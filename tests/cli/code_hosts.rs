@@ -41,7 +41,11 @@ fn every_finding_as_sarif_fits_the_schema() {
     validate(&sarif(&[MACHINE, "policies"]));
     let fleet = sarif(&["--topology", "tests/machines", "tests/ui/not-on-this-machine.policy"]);
     validate(&fleet);
-    assert_eq!(fleet["runs"][0]["results"][0]["properties"]["machines"][0], "sibling-offline-4x2.xml");
+    let result = &fleet["runs"][0]["results"][0];
+    assert_eq!(result["properties"]["machines"], serde_json::json!(["sibling-offline-4x2.xml"]));
+    // Code hosts show no properties.
+    let message = result["message"]["text"].as_str().unwrap();
+    assert!(message.contains("no core 4 (on machine sibling-offline-4x2.xml); "), "{message}");
 }
 
 #[test]
