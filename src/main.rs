@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod failure;
+mod host;
 mod load;
 mod outcome;
 mod render;

@@ -8,6 +8,7 @@
 //! or the environment, [`topology`]'s loader aside.
 
 mod cpuset;
+pub mod lints;
 mod mistake;
 pub mod plan;
 mod policy;
@@ -26,9 +27,12 @@ use topology::Topology;
 #[must_use]
 pub fn compile(sources: SourceSet, topology: &Topology) -> (Option<Plan>, Diagnostics) {
     let (parsed, mut diagnostics) = cotenant_grammar::parse(sources);
+    lints::on_text(&parsed, &mut diagnostics);
     let resolved = resolve::resolve(parsed, &mut diagnostics);
     let policy = policy::check(resolved, &mut diagnostics);
+    let asked = lints::on_policy(&policy, &mut diagnostics);
     let plan = plan::plan(policy, topology, &mut diagnostics);
+    lints::on_machine(&asked, plan.as_ref(), topology, &mut diagnostics);
     diagnostics.sort();
     (plan.filter(|_| !diagnostics.has_errors()), diagnostics)
 }

@@ -2,14 +2,14 @@
 
 use clap::{Args, ValueEnum};
 use cotenant_compiler::compile;
-use cotenant_compiler::topology::Topology;
+use cotenant_compiler::topology::{Topology, TopologySource};
 use cotenant_grammar::Severity;
 
 use crate::cli::{Machine, PolicyPaths};
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 use crate::terminal::{Look, print, tell};
-use crate::{load, render};
+use crate::{host, load, render};
 
 /// Check a policy
 ///
@@ -55,7 +55,11 @@ enum Deny {
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let sources = load::load(&options.policy.paths)?;
     let machine = Topology::load(&options.machine.source)?;
-    let (plan, diagnostics) = compile(sources.clone(), &machine);
+    let (plan, mut diagnostics) = compile(sources.clone(), &machine);
+    if options.machine.source == TopologySource::Live {
+        diagnostics.extend(host::findings(&sources));
+        diagnostics.sort();
+    }
     let denied = options.deny == Some(Deny::Warnings) && diagnostics.count(Severity::Warning) > 0;
     match options.format {
         Format::Json => print(&render::json(&diagnostics, &sources))?,
