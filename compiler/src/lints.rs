@@ -37,6 +37,9 @@ use class::Class;
 use logic::Logic;
 use mistake::Lint;
 
+/// Claims of all classes together, a large process set being counted wherever it is named: some fifty megabytes.
+const MOST_CLAIMS: usize = 1 << 20;
+
 /// Lints of the text, before any name is looked up.
 pub(crate) fn on_text(parsed: &Parsed, diagnostics: &mut Diagnostics) {
     let mut report = |lint: Lint| diagnostics.push(lint.into());
@@ -55,7 +58,9 @@ pub(crate) fn on_policy(policy: &Policy, diagnostics: &mut Diagnostics) -> ForMa
 }
 
 fn selectors(policy: &Policy, logic: &Logic, report: &mut dyn FnMut(Lint)) {
-    let classes: Vec<Class<'_>> = policy.classes.iter().filter_map(|class| Class::new(class, logic)).collect();
+    let mut room = MOST_CLAIMS;
+    let classes = policy.classes.iter().filter_map(|class| Class::new(class, logic, &mut room));
+    let classes: Vec<Class<'_>> = classes.collect();
     for class in &classes {
         never_matches::never_matches(class.part, logic, report);
         if class.cases.as_ref().is_some_and(|cases| !cases.is_empty()) {

@@ -16,15 +16,18 @@ pub(super) struct Class<'a> {
 }
 
 impl<'a> Class<'a> {
-    /// None for a class in which something could not be read or is missing, which was reported.
-    pub(super) fn new(class: &'a PolicyClass, logic: &Logic) -> Option<Class<'a>> {
+    /// None for a class in which something could not be read or is missing, which was reported. `room` is the number of claims
+    /// that may still be kept.
+    pub(super) fn new(class: &'a PolicyClass, logic: &Logic, room: &mut usize) -> Option<Class<'a>> {
         let unmanaged_without_match =
             class.kind.value == ClassKind::Unmanaged && class.matched.is_none() && class.name.span == class.kind.span;
         if class.damaged || unmanaged_without_match {
             return None;
         }
         let part = Part::new(class.selector.as_ref()?, class.written.as_ref(), class.name.span);
-        let mut cases = cases(part);
+        let claims = |cases: &Vec<Case<'_>>| cases.iter().map(Vec::len).sum::<usize>();
+        let mut cases = cases(part).filter(|cases| claims(cases) <= *room);
+        *room -= cases.as_ref().map_or(0, claims);
         if let Some(cases) = &mut cases {
             cases.retain(|case| !logic.contradicts_itself(case));
         }

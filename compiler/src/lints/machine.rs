@@ -13,6 +13,7 @@ use crate::policy::{Policy, PolicyClass};
 use crate::topology::Topology;
 
 /// What is asked of a machine once there is a plan for it, noted while the policy is still at hand.
+#[derive(Debug, Clone)]
 pub(crate) struct ForMachine {
     /// Headers of classes in which a clause could not be read: what they do not say may be what could not be read.
     damaged: HashSet<Span>,

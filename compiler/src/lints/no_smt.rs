@@ -10,6 +10,7 @@ use crate::policy::PolicyClass;
 use crate::resolve::Cpus;
 
 /// The clauses of one class that say what becomes of siblings, and without siblings nothing.
+#[derive(Debug, Clone)]
 pub(super) struct SmtClauses {
     class: String,
     clauses: Vec<Span>,

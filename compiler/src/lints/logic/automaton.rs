@@ -23,6 +23,9 @@ const MOST_BYTES: usize = 1 << 20;
 /// Steps of one product.
 const MOST_STEPS: usize = 100_000;
 
+/// Automata in one product.
+const MOST_READERS: usize = 24;
+
 /// A demand on the text: to be covered, or not to be.
 #[derive(Clone, Copy)]
 pub(super) struct Term<'a> {
@@ -33,6 +36,11 @@ pub(super) struct Term<'a> {
 }
 
 impl Term<'_> {
+    /// Whether the other denies in so many words what this one wants, which needs no automaton.
+    fn is_opposed_by(&self, other: &Term<'_>) -> bool {
+        self.wanted && !other.wanted && self.last_part == other.last_part && self.words.text() == other.words.text()
+    }
+
     fn met_by(&self, text: &[u8]) -> bool {
         let last = || text.rsplit(|byte| *byte == b'/').next().unwrap_or(text);
         self.words.matches(if self.last_part { last() } else { text }) == self.wanted
@@ -52,10 +60,18 @@ pub(super) fn no_word(logic: &Logic, terms: &[Term<'_>], longest: Option<usize>)
     match terms {
         [] => return false,
         [one] if one.wanted && simple(one) => return false,
+        _ if terms
+            .iter()
+            .filter(|term| term.wanted)
+            .any(|term| terms.iter().any(|other| term.is_opposed_by(other))) =>
+        {
+            return true;
+        }
+        _ if terms.len() > MOST_READERS => return false,
         _ => {}
     }
     let readers: Option<Vec<Reader<'_>>> = terms.iter().map(|term| Reader::new(logic, term)).collect();
-    readers.is_some_and(|readers| nothing_accepted(&readers, longest))
+    readers.is_some_and(|readers| nothing_accepted(logic, &readers, longest))
 }
 
 /// An automaton and what it is there for.
@@ -135,7 +151,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn nothing_accepted(readers: &[Reader<'_>], longest: Option<usize>) -> bool {
+fn nothing_accepted(logic: &Logic, readers: &[Reader<'_>], longest: Option<usize>) -> bool {
     let bytes = bytes_that_differ(readers);
     let start: Vec<State> = readers.iter().map(|reader| reader.start).collect();
     let mut seen = HashSet::from([start.clone()]);
@@ -158,7 +174,7 @@ fn nothing_accepted(readers: &[Reader<'_>], longest: Option<usize>) -> bool {
                 waiting.push_back((next, length + 1));
             }
         }
-        if steps > MOST_STEPS {
+        if steps > MOST_STEPS || !logic.may_spend(bytes.len() * readers.len()) {
             return false;
         }
     }

@@ -13,6 +13,9 @@ pub(in crate::lints) type Case<'a> = Vec<Claim<'a>>;
 /// multiplies out to it is beyond its reader, too.
 const MOST_CLAIMS: usize = 8192;
 
+/// Claims that one case makes.
+const MOST_IN_A_CASE: usize = 1024;
+
 /// A part of a selector, and the text that says it where that is known.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::lints) struct Part<'a> {
@@ -72,17 +75,17 @@ fn expand<'a>(part: Part<'a>, holds: bool, cases: Vec<Case<'a>>) -> Option<Vec<C
             let kinds = [Kind::Comm, Kind::ExeLast, Kind::Component];
             let claim = |kind| Claim { atom: Atom::Text(kind, Words::One(name)), holds, at: part.at };
             match holds {
-                true => alternatives(&cases, kinds.map(|kind| move |cases| Some(with(cases, &claim(kind))))),
-                false => Some(kinds.iter().fold(cases, |cases, kind| with(cases, &claim(*kind)))),
+                true => alternatives(&cases, kinds.map(|kind| move |cases| with(cases, &claim(kind)))),
+                false => kinds.iter().try_fold(cases, |cases, kind| with(cases, &claim(*kind))),
             }
         }
-        (leaf, _) => Some(with(cases, &Claim { atom: atom(leaf), holds, at: part.at })),
+        (leaf, _) => with(cases, &Claim { atom: atom(leaf), holds, at: part.at }),
     }
 }
 
-fn with<'a>(mut cases: Vec<Case<'a>>, claim: &Claim<'a>) -> Vec<Case<'a>> {
+fn with<'a>(mut cases: Vec<Case<'a>>, claim: &Claim<'a>) -> Option<Vec<Case<'a>>> {
     cases.iter_mut().for_each(|case| case.push(claim.clone()));
-    cases
+    cases.iter().all(|case| case.len() <= MOST_IN_A_CASE).then_some(cases)
 }
 
 /// Every case with every alternative.

@@ -25,6 +25,9 @@ impl Logic {
         claims: impl Iterator<Item = &'c Claim<'a>>,
     ) -> bool {
         let about: Vec<&Claim<'a>> = claims.filter(|claim| claim.atom.subject() == subject).collect();
+        if !self.may_spend(about.len()) {
+            return false;
+        }
         if about.iter().all(|claim| !claim.holds) && subject != Subject::Comm {
             // Every other field can be absent, or an account that nobody named.
             return false;
@@ -54,6 +57,9 @@ impl Logic {
     /// Whether whatever satisfies the claim is denied.
     fn no_such_item(&self, claim: &Claim<'_>, all: &[&Claim<'_>]) -> bool {
         let Atom::Text(kind, words) = claim.atom else { return false };
+        if !self.may_spend(all.len()) {
+            return false;
+        }
         let denied = all.iter().filter(|other| !other.holds).filter_map(|other| match other.atom {
             Atom::Text(kind, words) => Some((kind, words)),
             _ => None,
@@ -84,22 +90,19 @@ fn on_path(kind: Kind, words: Words<'_>, path: &[u8]) -> bool {
 
 /// Two different numbers, or two different names, are two accounts; a name and a number may be one.
 fn no_account(claims: &[&Claim<'_>]) -> bool {
-    let account = |claim: &Claim<'_>| match claim.atom {
-        Atom::User(account) | Atom::Group(account) => Some(account.clone()),
-        _ => None,
-    };
-    let differ = |one: &Account, other: &Account| match (one, other) {
-        (Account::Name(one), Account::Name(other)) => one != other,
-        (Account::Id(one), Account::Id(other)) => one != other,
+    let (mut name, mut id) = (None, None);
+    for claim in claims.iter().filter(|claim| claim.holds) {
+        let (Atom::User(account) | Atom::Group(account)) = claim.atom else { continue };
+        let known = if matches!(account, Account::Id(_)) { &mut id } else { &mut name };
+        if *known.get_or_insert(account) != account {
+            return true;
+        }
+    }
+    let denied = |claim: &&&Claim<'_>| match claim.atom {
+        Atom::User(account) | Atom::Group(account) => name == Some(account) || id == Some(account),
         _ => false,
     };
-    let pairs =
-        claims.iter().enumerate().flat_map(|(at, one)| claims.iter().skip(at + 1).map(move |other| (one, other)));
-    pairs.into_iter().any(|(one, other)| match (account(one), account(other)) {
-        (Some(first), Some(second)) if one.holds && other.holds => differ(&first, &second),
-        (Some(first), Some(second)) => one.holds != other.holds && first == second,
-        _ => false,
-    })
+    claims.iter().filter(|claim| !claim.holds).any(|claim| denied(&claim))
 }
 
 /// Whether one thing is both claimed and denied.
