@@ -7,7 +7,7 @@ use super::mistake::Lint;
 const INTERRUPTS: u8 = 50;
 
 pub(super) fn above_kernel_threads(class: &Class<'_>, report: &mut dyn FnMut(Lint)) {
-    if let Some((priority, at)) = class.class.settings.priority.filter(|it| class.is_rt() && it.0 > INTERRUPTS) {
+    if let Some((priority, at)) = class.class.settings.priority.filter(|it| class.is_real_time() && it.0 > INTERRUPTS) {
         report(Lint::AboveKernelThreads { at, priority });
     }
 }

@@ -38,8 +38,9 @@ impl<'a> Class<'a> {
         self.class.name.value.clone()
     }
 
-    pub(super) fn is_rt(&self) -> bool {
-        self.class.kind.value == ClassKind::Rt
+    /// Whether its threads run before those of classes that share.
+    pub(super) fn is_real_time(&self) -> bool {
+        !matches!(self.class.kind.value, ClassKind::Fair | ClassKind::Batch | ClassKind::Unmanaged)
     }
 
     pub(super) fn cases(&self) -> &[Case<'a>] {

@@ -79,9 +79,11 @@ fn unit_suffix(field: Field, text: &str) -> Option<(&'static str, String)> {
     match field {
         Field::Unit if !open && !UNIT_ENDS.iter().any(|end| text.ends_with(end)) => Some(("unit", {
             let kind = |end: &str| lower.strip_suffix(end);
-            match (kind(".slice"), kind(".timer").or(kind(".path")).or(kind(".target"))) {
+            let idle = [".device", ".automount", ".target"].iter().any(|end| lower.ends_with(end));
+            match (kind(".slice"), kind(".timer").or(kind(".path"))) {
                 (Some(_), _) => format!("write `slice {lower}`: a slice holds units, and is asked for by `slice`"),
                 (_, Some(stem)) => format!("write the unit that it starts: `unit {stem}.service`"),
+                _ if idle => "match the service instead: units of this kind have no processes".to_owned(),
                 _ if UNIT_ENDS.iter().any(|end| lower.ends_with(end)) => {
                     let dot = text.rfind('.').unwrap_or(text.len());
                     let (stem, end) = text.split_at_checked(dot).unwrap_or((text, ""));

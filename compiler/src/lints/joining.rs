@@ -43,7 +43,7 @@ enum Way {
 
 /// `rt-by-name`, `rt-interpreter`, `rt-for-root` and `arg-alone`: at most one of them a class, for the widest way into it.
 pub(super) fn joining(class: &Class<'_>, report: &mut dyn FnMut(Lint)) {
-    if !class.is_rt() {
+    if !class.is_real_time() {
         return;
     }
     let ways = class.cases().iter().map(|case| (way(case), place(case, class.part.at)));

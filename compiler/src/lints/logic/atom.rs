@@ -59,11 +59,6 @@ pub(in crate::lints) enum Subject {
     Unknown,
 }
 
-impl Subject {
-    pub(super) const ALL: [Subject; 7] =
-        [Subject::Comm, Subject::Exe, Subject::Args, Subject::Cgroups, Subject::User, Subject::Group, Subject::Unknown];
-}
-
 impl Kind {
     pub(super) fn subject(self) -> Subject {
         match self {

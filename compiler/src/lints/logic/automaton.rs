@@ -53,7 +53,8 @@ pub(super) fn no_word(logic: &Logic, terms: &[Term<'_>], longest: Option<usize>)
     let decisive = |term: &&Term<'_>| term.wanted && (!term.last_part || terms.iter().all(|term| term.last_part));
     let candidates = terms.iter().filter(decisive).filter_map(|term| term.words.one());
     if let Some(only) = candidates.into_iter().next() {
-        return !terms.iter().all(|term| term.met_by(only.as_bytes()));
+        let too_long = longest.is_some_and(|longest| only.len() > longest);
+        return too_long || !terms.iter().all(|term| term.met_by(only.as_bytes()));
     }
     // One glob covers something; where it must also be short, brackets and braces need counting.
     let simple = |term: &Term<'_>| longest.is_none() || !term.words.text().contains(['[', '{']);

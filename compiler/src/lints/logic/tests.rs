@@ -220,7 +220,7 @@ fn process() -> impl Strategy<Value = Fields> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 160, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_proved_is_true(
@@ -236,6 +236,24 @@ proptest! {
             prop_assert!(!implied || !one || other, "{first} does not imply {second}: {process:?}");
             prop_assert!(!disjoint || !one || !other, "{first} and {second} share {process:?}");
             prop_assert!(!empty || !one, "{first} is not empty: {process:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_covered_is_matched_by_what_covers_it(
+        selectors in proptest::collection::vec(selector(), 2..8),
+        processes in proptest::collection::vec(process(), 32),
+    ) {
+        let logic = Logic::default();
+        let cases: Vec<Vec<Case<'_>>> =
+            selectors.iter().map(|selector| cases(Part::bare(selector)).unwrap_or_default()).collect();
+        let items: Vec<&[Case<'_>]> = cases.iter().map(Vec::as_slice).collect();
+        for (at, covers) in crate::lints::cover::covered_by_earlier(&logic, &items).into_iter().enumerate() {
+            let Some(covers) = covers else { continue };
+            prop_assert!(covers.iter().all(|cover| *cover < at));
+            for process in processes.iter().filter(|process| selectors[at].matches(*process)) {
+                prop_assert!(covers.iter().any(|cover| selectors[*cover].matches(process)), "{:?}", process);
+            }
         }
     }
 
