@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod enforcing;
 mod failure;
 mod host;
 mod load;
