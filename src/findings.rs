@@ -31,12 +31,13 @@ pub(crate) struct Findings {
 
 impl Findings {
     /// Checks a policy against every machine. What needs no machine was asked once, and equal machines are asked once.
-    pub(crate) fn of(checked: &Checked, hosts: &[Host]) -> Findings {
+    /// `here` is what only the machine this program runs on can tell; it is asked where that is one of them.
+    pub(crate) fn of(checked: &Checked, hosts: &[Host], here: impl Fn() -> Diagnostics) -> Findings {
         let mut seen = Merged::default();
         // Classes of the plan, where there is one, machine by machine.
         let mut plans: Vec<Option<usize>> = Vec::new();
         for (at, host) in hosts.iter().enumerate() {
-            let equal = hosts.iter().take(at).position(|earlier| earlier.topology == host.topology);
+            let equal = hosts.iter().take(at).position(|it| !it.live && it.topology == host.topology);
             let known = equal.and_then(|equal| Some((equal, *plans.get(equal)?)));
             plans.push(match known {
                 Some((equal, classes)) => {
@@ -49,6 +50,9 @@ impl Findings {
                     plan.map(|plan| plan.classes.len())
                 }
             });
+            if host.live {
+                here().iter().for_each(|diagnostic| seen.add(diagnostic, at));
+            }
         }
         let everywhere = checked.diagnostics().iter().map(|it| Finding { diagnostic: it.clone(), on: None });
         let mut list: Vec<Finding> = everywhere.chain(seen.finish(hosts.len())).collect();

@@ -31,6 +31,8 @@ pub(crate) struct Host {
     /// What it is called in findings: no other host of the fleet has this name.
     pub(crate) name: String,
     pub(crate) topology: Topology,
+    /// Whether it is the one this program runs on.
+    pub(crate) live: bool,
 }
 
 impl Fleet {
@@ -48,7 +50,7 @@ impl Fleet {
                 None => Topology::load(source)?,
             };
             known.extend(bytes.map(|bytes| (bytes, topology.clone())));
-            hosts.push(Host { name, topology });
+            hosts.push(Host { name, topology, live: *source == TopologySource::Live });
         }
         Ok(hosts)
     }

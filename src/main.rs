@@ -7,6 +7,7 @@ mod enforcing;
 mod failure;
 mod findings;
 mod fleet;
+mod host;
 mod load;
 mod outcome;
 mod pages;

@@ -4,12 +4,14 @@ use cotenant_grammar::{Diagnostics, SourceSet};
 
 use crate::policy::{self, Policy};
 use crate::topology::Topology;
-use crate::{Plan, plan, resolve};
+use crate::{Plan, lints, plan, resolve};
 
 /// A policy that was read and checked as far as no machine is needed: what one check of a fleet shares.
 #[derive(Debug, Clone)]
 pub struct Checked {
     policy: Policy,
+    /// What the lints ask each machine.
+    asked: lints::ForMachine,
     diagnostics: Diagnostics,
 }
 
@@ -17,9 +19,11 @@ pub struct Checked {
 #[must_use]
 pub fn check(sources: SourceSet) -> Checked {
     let (parsed, mut diagnostics) = cotenant_grammar::parse(sources);
+    lints::on_text(&parsed, &mut diagnostics);
     let resolved = resolve::resolve(parsed, &mut diagnostics);
     let policy = policy::check(resolved, &mut diagnostics);
-    Checked { policy, diagnostics }
+    let asked = lints::on_policy(&policy, &mut diagnostics);
+    Checked { policy, asked, diagnostics }
 }
 
 impl Checked {
@@ -49,6 +53,7 @@ impl Checked {
     fn plan_apart(self, topology: &Topology) -> (Option<Plan>, Diagnostics) {
         let mut here = Diagnostics::default();
         let plan = plan::plan(self.policy, topology, &mut here);
+        lints::on_machine(&self.asked, plan.as_ref(), topology, &mut here);
         let refused = self.diagnostics.has_errors() || here.has_errors();
         (plan.filter(|_| !refused), here)
     }

@@ -9,6 +9,7 @@
 
 mod checked;
 mod cpuset;
+pub mod lints;
 mod mistake;
 pub mod plan;
 mod policy;

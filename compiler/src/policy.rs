@@ -6,7 +6,7 @@
 mod checks;
 mod settings;
 
-use cotenant_grammar::tree::{At, ClassKind, EqualPrio, Name};
+use cotenant_grammar::tree::{At, ClassKind, EqualPrio, Name, ProcessExpr};
 use cotenant_grammar::{Diagnostics, SourceSet, Span};
 
 use crate::resolve::{Cpus, Resolved};
@@ -29,6 +29,10 @@ pub(crate) struct PolicyClass {
     pub(crate) selector: Option<Selector>,
     /// The `match` clause; absent where the class matches by its name.
     pub(crate) matched: Option<Span>,
+    /// What `match` says, as written: the places of the selector's parts.
+    pub(crate) written: Option<ProcessExpr>,
+    /// Whether a clause could not be read; then nothing is concluded from the absence of clauses.
+    pub(crate) damaged: bool,
     pub(crate) settings: Settings,
 }
 

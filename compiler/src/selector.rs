@@ -4,6 +4,7 @@ mod cgroup_path;
 mod pattern;
 mod process;
 
+pub(crate) use cgroup_path::without_suffix;
 pub use cgroup_path::{innermost_unit, slices};
 pub use pattern::{BadGlob, Pattern, Scope};
 pub use process::{Account, Fields, Process};

@@ -12,7 +12,7 @@ use crate::findings::Findings;
 use crate::fleet::Fleet;
 use crate::outcome::Outcome;
 use crate::terminal::{Look, print, tell};
-use crate::{load, render};
+use crate::{host, load, render};
 
 /// Check a policy
 ///
@@ -68,7 +68,7 @@ enum Deny {
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let sources = load::load(&options.policy.paths)?;
     let hosts = options.fleet.load()?;
-    let findings = Findings::of(&check(sources.clone()), &hosts);
+    let findings = Findings::of(&check(sources.clone()), &hosts, || host::findings(&sources));
     let said = findings.said();
     let denied = options.deny == Some(Deny::Warnings) && said.count(Severity::Warning) > 0;
     match options.format {
