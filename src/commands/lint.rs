@@ -66,6 +66,11 @@ enum Deny {
 }
 
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
+    if let Some(machine) = options.policy.paths.iter().find(|path| path.extension().is_some_and(|it| it == "xml")) {
+        // The shell opens an unquoted pattern out, and all but the first of its files are taken for policies.
+        let failure = Failure::new(format!("`{}` is a machine and stands where policies do", machine.display()));
+        return Err(failure.help("put a pattern for machines into quotes: `--topology 'fleet/*.xml'`"));
+    }
     let sources = load::load(&options.policy.paths)?;
     let hosts = options.fleet.load()?;
     let findings = Findings::of(&check(sources.clone()), &hosts, || host::findings(&sources));

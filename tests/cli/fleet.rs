@@ -89,6 +89,16 @@ fn a_value_that_names_no_machine_is_refused() {
 }
 
 #[test]
+fn a_pattern_that_the_shell_opened_out_is_noticed() {
+    let lint = run(&["lint", "--topology", "fleet/a.xml", "fleet/b.xml", "policies"]);
+    assert_eq!((lint.code, lint.stdout.as_str()), (Some(2), ""));
+    insta::assert_snapshot!(lint.stderr, @r"
+    error: `fleet/b.xml` is a machine and stands where policies do
+    help: put a pattern for machines into quotes: `--topology 'fleet/*.xml'`
+    ");
+}
+
+#[test]
 fn a_hundred_machines_are_checked_in_a_moment() {
     let folder = tempfile::tempdir().unwrap();
     let kinds = ["smt-16x2", "no-smt-8", "numa-2x2", "hybrid-8p-8e", "smt4-8x4"];
