@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use cotenant_compiler::topology::Topology;
+use cotenant_compiler::topology::{Topology, TopologySource};
 use cotenant_compiler::{Plan, compile};
+use cotenant_enforcer::cgroup::{Hierarchy, Magic, Version};
+use cotenant_enforcer::roots::Roots;
 
 use crate::cli::{Machine, PolicyPaths};
 use crate::comparison::Comparison;
@@ -65,7 +67,7 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let Some(plan) = planned(&options.policy.paths, &machine, tell)? else { return Ok(Outcome::Refused) };
     if options.diff.is_empty() {
         print(&match options.format {
-            Format::Table => render::plan(&plan, Look::of_stdout()),
+            Format::Table => render::plan(&plan, Look::of_stdout()) + &placing(&options.machine.source),
             Format::Json => render::plan_json(&plan),
             Format::Svg => render::plan_svg(&plan),
         })?;
@@ -83,6 +85,22 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
         _ => render::diff(&comparison, &plan),
     })?;
     Ok(Outcome::Done)
+}
+
+/// How processes are given their CPUs on this host; nothing for a machine elsewhere, which does not say.
+fn placing(source: &TopologySource) -> String {
+    if *source != TopologySource::Live {
+        return String::new();
+    }
+    let group = Roots::default().group;
+    let means = match Hierarchy::detect(&Roots::default().cgroup, Magic::Check).version() {
+        Some(Version::V1) => format!("processes are moved into groups below `{group}` (cgroup v1)"),
+        Some(Version::V2) => {
+            "a cgroup of one class alone gets its CPUs, other threads an affinity (cgroup v2)".to_owned()
+        }
+        None => "each thread gets an affinity; this host has no cgroup tree with CPU sets".to_owned(),
+    };
+    format!("\nplaced by: {means}\n")
 }
 
 /// The plan of a policy; what there is to say about it goes to `tell`.
