@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cotenant_compiler::topology::TopologySource;
 
-use crate::commands::{fmt, lint, plan, topology};
+use crate::commands::{apply, enforce, explain, fmt, lint, plan, release, status, topology};
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 
@@ -36,11 +36,15 @@ Examples:
   cotenant plan --topology \"pack:1 core:16 pu:2\" web.policy
                                         the same on a machine you do not have
   cotenant fmt /etc/cotenant            lay out every policy of a directory
+  cotenant enforce web.policy           keep it true, until ^C puts everything back
+  cotenant status                       what is enforced now, and what the kernel says of it
+  cotenant explain unknown-word         what a finding means, and what to do about it
 
 Exit codes:
   0  done
   1  the policy was refused: it has errors, or what --deny or --check asks about
-  2  wrong usage, or a file that cannot be read or written";
+  2  wrong usage, a file that cannot be read or written, or a host where nothing can be enforced
+  3  done in part; what was not done is said";
 
 /// What can be asked for.
 #[derive(Debug, Subcommand)]
@@ -48,6 +52,11 @@ pub(crate) enum Command {
     Lint(lint::Options),
     Fmt(fmt::Options),
     Plan(plan::Options),
+    Apply(apply::Options),
+    Enforce(enforce::Options),
+    Release(release::Options),
+    Status(status::Options),
+    Explain(explain::Options),
     Topology(topology::Options),
 }
 
@@ -58,6 +67,11 @@ impl Command {
             Command::Lint(options) => lint::run(&options),
             Command::Fmt(options) => fmt::run(&options),
             Command::Plan(options) => plan::run(&options),
+            Command::Apply(options) => apply::run(&options),
+            Command::Enforce(options) => enforce::run(&options),
+            Command::Release(options) => release::run(&options),
+            Command::Status(options) => status::run(&options),
+            Command::Explain(options) => explain::run(&options),
             Command::Topology(options) => topology::run(&options),
         }
     }

@@ -1,6 +1,11 @@
 //! One file per subcommand.
 
+pub(crate) mod apply;
+pub(crate) mod enforce;
+pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod lint;
 pub(crate) mod plan;
+pub(crate) mod release;
+pub(crate) mod status;
 pub(crate) mod topology;

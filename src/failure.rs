@@ -25,14 +25,19 @@ impl Failure {
         Failure { help: Some(help.into()), ..self }
     }
 
-    /// Says it on standard error.
-    pub(crate) fn report(&self) -> ExitCode {
+    /// The failure as it is said: what, and below it what to do about it.
+    pub(crate) fn text(&self) -> String {
         let mut text = format!("error: {}\n", printable(&self.message));
         if let Some(help) = &self.help {
             text.push_str(&format!("help: {}\n", printable(help)));
         }
+        text
+    }
+
+    /// Says it on standard error.
+    pub(crate) fn report(&self) -> ExitCode {
         // Where standard error is closed there is nobody left to tell.
-        let _ = std::io::stderr().lock().write_all(text.as_bytes());
+        let _ = std::io::stderr().lock().write_all(self.text().as_bytes());
         ExitCode::from(2)
     }
 }

@@ -9,6 +9,8 @@ pub(crate) enum Outcome {
     Done,
     /// The policy was refused: it has errors, denied warnings, or another layout than `fmt` gives.
     Refused,
+    /// Not everything could be done; what was not was said.
+    InPart,
 }
 
 impl From<Outcome> for ExitCode {
@@ -16,6 +18,7 @@ impl From<Outcome> for ExitCode {
         match outcome {
             Outcome::Done => ExitCode::SUCCESS,
             Outcome::Refused => ExitCode::from(1),
+            Outcome::InPart => ExitCode::from(3),
         }
     }
 }

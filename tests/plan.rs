@@ -13,7 +13,8 @@ fn every_policy_is_planned_on_every_kind_of_machine() {
     for path in files("policies", ".policy") {
         for machine in MACHINES {
             let plan = run(&["plan", "--topology", &format!("tests/machines/{machine}.xml"), &path]);
-            assert_eq!((plan.code, plan.stderr.as_str()), (Some(0), ""), "{path} on {machine}");
+            assert_eq!(plan.code, Some(0), "{path} on {machine}");
+            assert!(plan.stderr.is_empty() || machine == "no-smt-8", "{path} on {machine}: {}", plan.stderr);
             insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true, snapshot_path => "plan" }, {
                 insta::assert_snapshot!(format!("{}@{machine}", stem(&path)), plan.stdout);
             });
@@ -30,11 +31,14 @@ fn every_policy_is_laid_out() {
 #[test]
 fn every_policy_is_free_of_findings_on_large_and_small_machines() {
     for path in files("policies", ".policy") {
-        for machine in ["pack:1 core:16 pu:2", "core:2 pu:1", "core:2 pu:2"] {
+        for machine in ["pack:1 core:16 pu:2", "core:2 pu:2"] {
             let lint = run(&["lint", "--deny", "warnings", "--topology", machine, &path]);
             assert_eq!(lint.code, Some(0), "{}", lint.stderr);
             assert_eq!(lint.stderr.lines().count(), 1, "{}", lint.stderr);
         }
+        // They are written for machines with SMT, and say so on others.
+        let lint = run(&["lint", "--format", "short", "--topology", "core:2 pu:1", &path]);
+        assert!(lint.stderr.lines().all(|line| line.contains(": warning[no-smt]: ")), "{}", lint.stderr);
     }
 }
 

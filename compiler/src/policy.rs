@@ -10,7 +10,8 @@ mod settings;
 mod sharing;
 
 use cotenant_grammar::tree::{
-    At, ClassKind, Condition, Duration, EqualPrio, IdleUnit, Knob, Name, OnChange, Percent, PlaceBy, Quota, Sharer,
+    At, ClassKind, Condition, Duration, EqualPrio, IdleUnit, Knob, Name, OnChange, Percent, PlaceBy, ProcessExpr,
+    Quota, Sharer,
 };
 use cotenant_grammar::{Diagnostics, SourceSet, Span};
 
@@ -18,6 +19,7 @@ use crate::resolve::{Cpus, Resolved};
 use crate::selector::Selector;
 
 /// Made only by [`check`].
+#[derive(Debug, Clone)]
 pub(crate) struct Policy {
     pub(crate) sources: SourceSet,
     pub(crate) classes: Vec<PolicyClass>,
@@ -28,6 +30,7 @@ pub(crate) struct Policy {
 }
 
 /// One class; a setting that is absent was not written.
+#[derive(Debug, Clone)]
 pub(crate) struct PolicyClass {
     pub(crate) name: Name,
     pub(crate) kind: At<ClassKind>,
@@ -36,11 +39,15 @@ pub(crate) struct PolicyClass {
     pub(crate) selector: Option<Selector>,
     /// The `match` clause; absent where the class matches by its name.
     pub(crate) matched: Option<Span>,
+    /// What `match` says, as written: the places of the selector's parts.
+    pub(crate) written: Option<ProcessExpr>,
+    /// Whether a clause could not be read; then nothing is concluded from the absence of clauses.
+    pub(crate) damaged: bool,
     pub(crate) settings: Settings,
 }
 
 /// The clauses of a class but `match`, each with its place.
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
     pub(crate) on: Option<(Option<Cpus>, Span)>,
     pub(crate) prefer_idle_core: Option<Span>,

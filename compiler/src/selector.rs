@@ -6,6 +6,7 @@ mod pattern;
 mod process;
 mod script;
 
+pub(crate) use cgroup_path::without_suffix;
 pub use cgroup_path::{innermost_unit, slices};
 pub use container::containers;
 pub use pattern::{BadGlob, Pattern, Scope};

@@ -26,6 +26,7 @@ use crate::ids::{Pid, Tid};
 use crate::journal::{self, Journal};
 use crate::load::LoadReader;
 use crate::member::Member;
+use crate::privilege;
 use crate::procfs::Procfs;
 use crate::roots::Roots;
 use in_place::InPlace;
@@ -83,8 +84,11 @@ impl Enforcer {
     /// [`Enforcer::scan`]. The caller holds the lock of the run directory.
     ///
     /// # Errors
-    /// Where the run directory, journal or control groups cannot be used.
+    /// `EPERM` without the privilege to place anything; where the run directory, journal or control groups cannot be used.
     pub fn start(roots: Roots, plan: Plan) -> Result<(Enforcer, Pass), KernelError> {
+        if !plan.classes.is_empty() {
+            privilege::check(&roots.proc)?;
+        }
         journal::prepare_directory(&roots.run)?;
         let (journal, records) = Journal::open(&roots.run, &roots.proc)?;
         let mut enforcer = Enforcer {
@@ -109,6 +113,19 @@ impl Enforcer {
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Takes another wording of the plan in force: nothing changes but where its clauses stand.
+    pub fn restate(&mut self, plan: Plan) {
+        self.plan = Arc::new(plan);
+    }
+
+    pub(crate) fn shared_plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    pub(crate) fn procfs(&self) -> &Procfs {
+        &self.procfs
     }
 
     /// The sets of CPUs in force.

@@ -6,6 +6,8 @@
 
 pub mod accounts;
 pub mod cgroup;
+pub mod control;
+pub mod daemon;
 pub mod decide;
 pub mod enforcer;
 pub mod error;
@@ -15,11 +17,16 @@ pub mod hold;
 pub mod ids;
 pub mod journal;
 pub mod load;
+pub mod lock;
 pub mod member;
+pub mod privilege;
 pub mod procfs;
 pub mod roots;
+pub mod status;
 pub mod subject;
 pub mod sys;
 #[cfg(test)]
 mod testing;
 pub mod thread;
+pub mod trust;
+pub mod watch;

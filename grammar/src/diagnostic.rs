@@ -108,6 +108,12 @@ impl Diagnostics {
         self.0.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
+    /// The errors alone.
+    #[must_use]
+    pub fn errors(&self) -> Diagnostics {
+        Diagnostics(self.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).cloned().collect())
+    }
+
     /// Orders by place; findings at one place keep their order.
     pub fn sort(&mut self) {
         self.0.sort_by_key(|diagnostic| diagnostic.primary.span);

@@ -28,8 +28,9 @@ struct Draft {
     floor: CpuSet,
 }
 
-/// Plans every class that can be planned; none where one cannot, which is then reported.
-pub(crate) fn plan(policy: Policy, topology: &Topology, diagnostics: &mut Diagnostics) -> Option<Plan> {
+/// Plans every class that can be planned; none where one cannot, which is then reported. `sound` says that nothing was
+/// wrong so far.
+pub(crate) fn plan(policy: Policy, topology: &Topology, sound: bool, diagnostics: &mut Diagnostics) -> Option<Plan> {
     let mut report = |mistake: Mistake| diagnostics.push(mistake.into());
     let mut drafts: Vec<Draft> = Vec::new();
     let mut claimed = CpuSet::new();
@@ -68,7 +69,7 @@ pub(crate) fn plan(policy: Policy, topology: &Topology, diagnostics: &mut Diagno
     }
     let plan = Plan { sources: policy.sources, topology: topology.clone(), requirements, kernel, classes };
     // What nobody carries out is said of a policy that could be put in force; of another, what is wrong comes first.
-    if complete && !diagnostics.has_errors() {
+    if sound && complete && !diagnostics.has_errors() {
         refusals(&plan).for_each(|mistake| diagnostics.push(Mistake::from(mistake).into()));
     }
     complete.then_some(plan)

@@ -1,7 +1,7 @@
 //! From a list of clauses to at most one of each.
 
 use cotenant_grammar::Span;
-use cotenant_grammar::tree::{At, Clause, IdleUnit};
+use cotenant_grammar::tree::{At, Clause, IdleUnit, ProcessExpr};
 
 use super::{Ceiling, PolicyClass, Prefer, Settings};
 use crate::mistake::{ClauseMistake, Mistake};
@@ -65,15 +65,15 @@ fn only_when_idle(set: &mut Settings, unit: IdleUnit, span: Span, report: &mut i
 pub(super) fn gather(class: ResolvedClass, report: &mut impl FnMut(Mistake)) -> PolicyClass {
     let ResolvedClass { syntax, selectors, zones } = class;
     let (mut selectors, mut zones) = (selectors.into_iter(), zones.into_iter());
-    let mut matched: Option<(Option<Selector>, Span)> = None;
+    let mut matched: Option<(Option<Selector>, Span, ProcessExpr)> = None;
     let mut settings = Settings::default();
     for At { value, span } in syntax.clauses {
         let set = &mut settings;
         let whole = |span: &Span| *span;
         match value {
-            Clause::Match(_) => {
-                let Some(next) = selectors.next() else { continue };
-                once(&mut matched, next, |it| it.1, "what it matches", report);
+            Clause::Match(written) => {
+                let Some((selector, span)) = selectors.next() else { continue };
+                once(&mut matched, (selector, span, written), |it| it.1, "what it matches", report);
             }
             Clause::On(_) => {
                 let Some(next) = zones.next() else { continue };
@@ -155,9 +155,18 @@ pub(super) fn gather(class: ResolvedClass, report: &mut impl FnMut(Mistake)) -> 
             }
         }
     }
-    let (selector, matched) = match matched {
-        Some((selector, span)) => (selector, Some(span)),
-        None => (Some(Selector::Name(syntax.name.value.clone())), None),
+    let (selector, matched, written) = match matched {
+        Some((selector, span, written)) => (selector, Some(span), Some(written)),
+        None => (Some(Selector::Name(syntax.name.value.clone())), None, None),
     };
-    PolicyClass { name: syntax.name, kind: syntax.kind, header: syntax.header.span, selector, matched, settings }
+    PolicyClass {
+        name: syntax.name,
+        kind: syntax.kind,
+        header: syntax.header.span,
+        selector,
+        matched,
+        written,
+        damaged: syntax.damaged,
+        settings,
+    }
 }

@@ -19,7 +19,7 @@ pub fn slices(path: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// A component without `.service`, `.slice` or `.scope`.
-pub(super) fn without_suffix(part: &[u8]) -> &[u8] {
+pub(crate) fn without_suffix(part: &[u8]) -> &[u8] {
     let suffixes: [&[u8]; 3] = [b".service", b".slice", b".scope"];
     suffixes.iter().find_map(|suffix| part.strip_suffix(*suffix)).unwrap_or(part)
 }

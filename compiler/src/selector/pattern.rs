@@ -70,6 +70,11 @@ impl Pattern {
         self.glob.is_none()
     }
 
+    /// The anchored regular expression that decides [`Pattern::matches`]; none for a text that stands for itself.
+    pub(crate) fn regex(&self) -> Option<&str> {
+        self.glob.as_ref().map(|compiled| compiled.glob.regex())
+    }
+
     /// Whether the glob covers the whole value.
     #[must_use]
     pub fn matches(&self, value: &[u8]) -> bool {

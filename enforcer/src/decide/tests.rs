@@ -74,7 +74,7 @@ fn siblings_are_given_at_once_and_taken_back_after_a_calm() {
     let plan = plan(WEB, &machine(4, 2));
     let busy = load("", &[("0,2,4,6", 6)]);
     let calm = load("", &[("0", 1)]);
-    let mut now = after(&plan, &[busy.clone()]);
+    let mut now = after(&plan, std::slice::from_ref(&busy));
     assert_eq!(cpus(&now, 0), "0-6");
     for _ in 0..CALM {
         now = decide(&plan, &calm, &now);

@@ -240,7 +240,7 @@ impl Enforcer {
     }
 
     /// The CPUs of the process's class now, or where the class must stop and cannot, the one it is left with.
-    pub(super) fn share_of(&self, pid: Pid) -> Option<CpuSet> {
+    pub(crate) fn share_of(&self, pid: Pid) -> Option<CpuSet> {
         let member = self.members.get(&pid)?;
         let share = self.share(member.class)?;
         let by_affinity = matches!(member.place, Some(Place::Affinity(_)));

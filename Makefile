@@ -1,0 +1,38 @@
+# Everything a fresh Debian 12 with Rust needs is installed by the targets themselves.
+
+CARGO ?= cargo
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+export CARGO_TERM_COLOR ?= auto
+
+.PHONY: help setup build test demo fmt
+
+help:
+	@echo 'make demo    see it work: a web and a batch load, a policy, a reload, the way back'
+	@echo 'make test    everything: layout, lints, unit, snapshot, command-line and live tests'
+	@echo 'make build   the release binary, target/release/cotenant'
+	@echo 'make fmt     lay out the sources'
+
+# hwloc's header and library for reading the topology, pkg-config to find them, util-linux for chrt and taskset.
+setup:
+	@if ! pkg-config --exists hwloc 2>/dev/null || ! command -v chrt >/dev/null; then \
+		echo 'installing libhwloc-dev, pkg-config, util-linux'; \
+		$(SUDO) apt-get update -qq && \
+		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq libhwloc-dev pkg-config util-linux gcc >/dev/null; \
+	fi
+
+build: setup
+	$(CARGO) build --release --locked
+
+demo: build
+	@$(SUDO) packaging/demo.sh target/release/cotenant
+
+# The live tests place real processes and need root; without it they say so and pass over.
+test: setup
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) run --quiet --locked -- lint --topology 'pack:1 core:8 pu:2' policies/*.policy
+	$(CARGO) run --quiet --locked -- fmt --check policies/
+	$(CARGO) test --workspace --locked
+
+fmt:
+	$(CARGO) fmt --all

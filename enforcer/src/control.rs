@@ -1,0 +1,171 @@
+//! The control socket: one request a connection, one line, one answer.
+
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+use nix::unistd::{getegid, geteuid};
+
+use crate::error::{KernelError, errno_of};
+
+/// How long a client may keep the daemon waiting.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// The longest request line.
+const LONGEST: u64 = 64;
+
+/// What can be asked of the daemon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// Say what is in force.
+    Status,
+    /// Read the policy again.
+    Reload,
+    /// Put everything back and end.
+    Release,
+}
+
+impl Request {
+    fn word(self) -> &'static str {
+        match self {
+            Request::Status => "status",
+            Request::Reload => "reload",
+            Request::Release => "release",
+        }
+    }
+}
+
+/// The daemon's end.
+pub struct Control {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Control {
+    /// Listens in the run directory, which the caller has locked: a socket that lies there belongs to nobody any more.
+    ///
+    /// # Errors
+    /// Where the socket cannot be made.
+    pub fn listen(run: &Path) -> Result<Control, KernelError> {
+        let path = socket(run);
+        let fail = |operation| {
+            let path = path.clone();
+            move |error: std::io::Error| KernelError::file(path, operation, errno_of(&error))
+        };
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(fail("unlink")(error)),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&path).map_err(fail("bind"))?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o660)).map_err(fail("chmod"))?;
+        listener.set_nonblocking(true).map_err(fail("fcntl"))?;
+        Ok(Control { listener, path })
+    }
+
+    /// The next request that waits and whom to answer; requests that make no sense are answered with nothing.
+    #[must_use]
+    pub fn next(&self) -> Option<(Request, Client)> {
+        loop {
+            let (stream, _) = self.listener.accept().ok()?;
+            if let Some(request) = read(&stream) {
+                return Some((request, Client { stream }));
+            }
+        }
+    }
+}
+
+impl AsFd for Control {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        // Nobody answers there any more, and the next daemon removes what is left.
+        drop(std::fs::remove_file(&self.path));
+    }
+}
+
+/// Somebody who waits for an answer.
+pub struct Client {
+    stream: UnixStream,
+}
+
+impl Client {
+    /// Answers and hangs up. A client that has gone away needs no answer.
+    pub fn answer(mut self, text: &[u8]) {
+        drop(self.stream.write_all(text));
+    }
+}
+
+fn read(stream: &UnixStream) -> Option<Request> {
+    let peer = getsockopt(stream, PeerCredentials).ok()?;
+    // The mode of the socket says the same; this holds wherever the directory was mounted or passed on to.
+    let allowed = peer.uid() == 0 || peer.uid() == geteuid().as_raw() || peer.gid() == getegid().as_raw();
+    if !allowed {
+        return None;
+    }
+    stream.set_nonblocking(false).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    stream.set_write_timeout(Some(PATIENCE)).ok()?;
+    let mut line = String::new();
+    stream.take(LONGEST).read_to_string(&mut line).ok()?;
+    let known = [Request::Status, Request::Reload, Request::Release];
+    known.into_iter().find(|request| request.word() == line.trim_end())
+}
+
+/// Asks the daemon of this run directory; none where nobody listens there.
+///
+/// # Errors
+/// Where the socket is there and cannot be used.
+pub fn ask(run: &Path, request: Request) -> Result<Option<Vec<u8>>, KernelError> {
+    let path = socket(run);
+    let fail = |operation| move |error: std::io::Error| KernelError::file(socket(run), operation, errno_of(&error));
+    let mut stream = match UnixStream::connect(&path) {
+        Ok(stream) => stream,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => return Ok(None),
+        Err(error) => return Err(fail("connect")(error)),
+    };
+    stream.write_all(request.word().as_bytes()).map_err(fail("write"))?;
+    stream.shutdown(std::net::Shutdown::Write).map_err(fail("write"))?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).map_err(fail("read"))?;
+    Ok(Some(answer))
+}
+
+fn socket(run: &Path) -> PathBuf {
+    run.join("control.sock")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_answered_and_nonsense_is_not() {
+        let run = tempfile::tempdir().unwrap();
+        assert_eq!(ask(run.path(), Request::Status).unwrap(), None, "nobody listens");
+        let control = Control::listen(run.path()).unwrap();
+        let path = run.path().to_owned();
+        let client = std::thread::spawn(move || ask(&path, Request::Reload).unwrap());
+        let mut nonsense = UnixStream::connect(socket(run.path())).unwrap();
+        nonsense.write_all(b"open the pod bay doors").unwrap();
+        nonsense.shutdown(std::net::Shutdown::Write).unwrap();
+        let (request, from) = loop {
+            if let Some(next) = control.next() {
+                break next;
+            }
+            std::thread::yield_now();
+        };
+        assert_eq!(request, Request::Reload);
+        from.answer(b"done");
+        assert_eq!(client.join().unwrap(), Some(b"done".to_vec()));
+        drop(control);
+        assert!(!socket(run.path()).exists());
+    }
+}

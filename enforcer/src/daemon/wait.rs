@@ -1,0 +1,99 @@
+//! Waiting for any of several things at once.
+
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signalfd::SignalFd;
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+
+use crate::control::Control;
+use crate::error::KernelError;
+use crate::events::Connector;
+use crate::watch::PolicyWatch;
+
+/// Everything the daemon waits for.
+pub(super) struct Sources<'a> {
+    pub(super) signals: &'a SignalFd,
+    pub(super) connector: &'a Connector,
+    pub(super) watch: &'a PolicyWatch,
+    pub(super) control: &'a Control,
+    pub(super) ticker: &'a Ticker,
+}
+
+/// What is to be looked at.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ready {
+    pub(super) signals: bool,
+    pub(super) connector: bool,
+    pub(super) watch: bool,
+    pub(super) control: bool,
+    pub(super) tick: bool,
+}
+
+impl Sources<'_> {
+    /// Sleeps until one of them has something, or for `longest`, or for good.
+    pub(super) fn wait(&self, longest: Option<Duration>) -> Result<Ready, KernelError> {
+        let on = |fd| PollFd::new(fd, PollFlags::POLLIN);
+        let mut fds = [
+            on(self.signals.as_fd()),
+            on(self.connector.as_fd()),
+            on(self.watch.as_fd()),
+            on(self.control.as_fd()),
+            on(self.ticker.timer.as_fd()),
+        ];
+        // Rounded up: a millisecond too early would be waited for again, in turns without rest.
+        let longest = longest.map(|longest| PollTimeout::try_from(longest + Duration::from_millis(1)));
+        let timeout = longest.map_or(PollTimeout::NONE, |longest| longest.unwrap_or(PollTimeout::MAX));
+        match poll(&mut fds, timeout) {
+            Ok(_) => {}
+            Err(Errno::EINTR) => return Ok(Ready::default()),
+            Err(errno) => return Err(KernelError::file("descriptors", "poll", errno)),
+        }
+        let [signals, connector, watch, control, tick] = fds.map(|fd| fd.any().unwrap_or(false));
+        Ok(Ready { signals, connector, watch, control, tick })
+    }
+}
+
+/// The clock of the load loop, which stands still while nothing needs it.
+pub(super) struct Ticker {
+    timer: TimerFd,
+    tick: Duration,
+    runs: bool,
+}
+
+impl Ticker {
+    /// A clock that stands still.
+    pub(super) fn new(tick: Duration) -> Result<Ticker, KernelError> {
+        let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags).map_err(fail("open"))?;
+        Ok(Ticker { timer, tick, runs: false })
+    }
+
+    /// Lets it run or stand still.
+    pub(super) fn set(&mut self, run: bool) -> Result<(), KernelError> {
+        if self.runs == run {
+            return Ok(());
+        }
+        self.runs = run;
+        match run {
+            true => {
+                let every = Expiration::Interval(TimeSpec::from_duration(self.tick));
+                self.timer.set(every, TimerSetTimeFlags::empty()).map_err(fail("set"))
+            }
+            false => self.timer.unset().map_err(fail("unset")),
+        }
+    }
+
+    /// Whether a tick has passed since this was asked; several count as one.
+    pub(super) fn passed(&self) -> bool {
+        // EAGAIN means that the clock was stopped after it had rung.
+        self.timer.wait().is_ok()
+    }
+}
+
+fn fail(operation: &'static str) -> impl Fn(Errno) -> KernelError {
+    move |errno| KernelError::file("timerfd", operation, errno)
+}

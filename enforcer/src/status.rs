@@ -1,0 +1,131 @@
+//! What is in force, with what the kernel says of it at this moment.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cotenant_compiler::CpuSet;
+use cotenant_compiler::plan::{KeptClause, PlannedClass};
+use cotenant_grammar::tree::ClassKind;
+
+use crate::enforcer::{Enforcer, Failure};
+use crate::ids::{Pid, Tid};
+use crate::member::{Member, Place};
+use crate::sys::{affinity, sched};
+use crate::thread::wanted;
+
+/// The classes of the plan, in its order, and what stands refused.
+#[derive(Debug, Clone)]
+pub struct Status {
+    /// Every class.
+    pub classes: Vec<ClassStatus>,
+    /// What the kernel refused and nobody has mended since.
+    pub failures: Vec<Failure>,
+}
+
+/// One class.
+#[derive(Debug, Clone)]
+pub struct ClassStatus {
+    /// Its name.
+    pub name: String,
+    /// How it is scheduled.
+    pub kind: ClassKind,
+    /// The CPUs it may use now; absent for unmanaged classes.
+    pub cpus: Option<CpuSet>,
+    /// Whether it is stopped because its gate leaves it nothing.
+    pub frozen: bool,
+    /// Its clauses and how each is kept.
+    pub clauses: Vec<KeptClause>,
+    /// Its processes, lowest id first.
+    pub members: Vec<MemberStatus>,
+}
+
+/// One process of a class.
+#[derive(Debug, Clone)]
+pub struct MemberStatus {
+    /// The process.
+    pub pid: Pid,
+    /// Its name.
+    pub comm: Vec<u8>,
+    /// How it is placed: `move`, `cgroup`, `affinity`, `none`.
+    pub place: &'static str,
+    /// Why not better, where that needs a reason.
+    pub reason: Option<&'static str>,
+    /// How many threads it has.
+    pub threads: usize,
+    /// How many of them the kernel shows as the class wants them.
+    pub conforming: usize,
+}
+
+impl ClassStatus {
+    /// Threads of all members, and how many of them conform.
+    #[must_use]
+    pub fn threads(&self) -> (usize, usize) {
+        let sum = |each: fn(&MemberStatus) -> usize| self.members.iter().map(each).sum();
+        (sum(|member| member.threads), sum(|member| member.conforming))
+    }
+
+    /// How many members are placed in each way.
+    #[must_use]
+    pub fn places(&self) -> BTreeMap<&'static str, usize> {
+        let mut places = BTreeMap::new();
+        self.members.iter().for_each(|member| *places.entry(member.place).or_default() += 1);
+        places
+    }
+}
+
+impl Enforcer {
+    /// Asks the kernel about every thread of every member.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        let plan = Arc::clone(self.shared_plan());
+        let mut members: Vec<Vec<(Pid, &Member)>> = vec![Vec::new(); plan.classes.len()];
+        for (pid, member) in self.members() {
+            if let Some(class) = members.get_mut(member.class) {
+                class.push((pid, member));
+            }
+        }
+        let classes = plan.classes.iter().zip(members).enumerate().map(|(at, (class, mut members))| {
+            members.sort_unstable_by_key(|(pid, _)| *pid);
+            let share = self.assignment().classes.get(at).and_then(Option::as_ref);
+            ClassStatus {
+                name: class.name.clone(),
+                kind: class.kind,
+                cpus: share.map(|share| share.cpus.clone()),
+                frozen: share.is_some_and(|share| share.frozen),
+                clauses: class.placement.as_ref().map_or_else(Vec::new, |placement| placement.clauses.clone()),
+                members: members
+                    .into_iter()
+                    .filter_map(|(pid, member)| self.member_status(pid, member, class))
+                    .collect(),
+            }
+        });
+        let mut failures: Vec<Failure> = self.failures().cloned().collect();
+        failures.sort_by_key(|failure| failure.pid);
+        Status { classes: classes.collect(), failures }
+    }
+
+    /// None where the process has ended.
+    fn member_status(&self, pid: Pid, member: &Member, class: &PlannedClass) -> Option<MemberStatus> {
+        let comm = self.procfs().stat(pid).ok()?.comm;
+        let threads = self.procfs().threads(pid).ok()?;
+        let share = self.share_of(pid);
+        let conforms = |tid: &&Tid| {
+            let Some(placement) = &class.placement else { return true };
+            let everywhere = matches!(member.place, Some(Place::Everywhere) | None);
+            let here = everywhere
+                || affinity::get(**tid).is_ok_and(|mask| share.as_ref().is_some_and(|share| mask.is_subset(share)));
+            here && sched::get(**tid).is_ok_and(|now| wanted(&now, placement.attributes) == now)
+        };
+        Some(MemberStatus {
+            pid,
+            comm,
+            place: member.place.as_ref().map_or("none", Place::word),
+            reason: match &member.place {
+                Some(Place::Affinity(reason)) => Some(reason),
+                _ => None,
+            },
+            conforming: threads.iter().filter(conforms).count(),
+            threads: threads.len(),
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! `cotenant apply`.
+
+use clap::Args;
+use cotenant_compiler::Plan;
+use cotenant_compiler::plan::Strength;
+use cotenant_compiler::topology::TopologySource;
+use cotenant_enforcer::enforcer::{Enforcer, Pass};
+use cotenant_enforcer::lock::RunLock;
+
+use crate::cli::PolicyPaths;
+use crate::enforcing::{Place, compiled, machine};
+use crate::failure::Failure;
+use crate::outcome::Outcome;
+use crate::render;
+use crate::terminal::{Look, print, tell};
+
+/// Place what runs now, then end
+///
+/// One pass: every process that the policy matches is placed, and what is started later is not looked at, though children
+/// inherit from their parents. `cotenant release` puts everything back. Clauses that follow the load need `enforce`; they
+/// are listed, and the exit code is 3.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  cotenant apply web.policy && cotenant release
+
+Exit codes:
+  0  every clause holds for what runs now
+  3  applied in part: what was not done is said on standard error")]
+pub(crate) struct Options {
+    #[command(flatten)]
+    policy: PolicyPaths,
+    /// Play this machine as another, to try a policy out: levels or a file as for `plan`.
+    #[arg(long = "topology", value_name = "T", default_value = "live")]
+    source: TopologySource,
+    #[command(flatten)]
+    place: Place,
+}
+
+pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
+    let machine = machine(&options.source)?;
+    let compiled = compiled(&options.policy.paths, &machine)?;
+    tell(&render::human(&compiled.diagnostics, &compiled.sources, Look::of_stderr()));
+    let Some(plan) = compiled.plan else {
+        tell(&format!("{}\n", render::found(&compiled.diagnostics)));
+        return Ok(Outcome::Refused);
+    };
+    let roots = options.place.roots();
+    let _lock = RunLock::take(&roots.run)?;
+    let unwatched = unwatched(&plan);
+    let (mut enforcer, recovered) = Enforcer::start(roots, plan)?;
+    let mut pass = recovered;
+    pass.add(enforcer.scan()?);
+    let members = enforcer.members().count();
+    print(&format!("{members} {} placed\n", if members == 1 { "process" } else { "processes" }))?;
+    Ok(shortfall(&pass, &unwatched))
+}
+
+/// Clauses that hold only while somebody watches, one line each.
+fn unwatched(plan: &Plan) -> Vec<String> {
+    let mut lines = Vec::new();
+    for class in &plan.classes {
+        let clauses = class.placement.iter().flat_map(|placement| &placement.clauses);
+        for clause in clauses.filter(|clause| clause.strength == Strength::Reactive) {
+            lines.push(format!("class `{}`: `{}` follows the load, which nobody watches now", class.name, clause.text));
+        }
+    }
+    lines
+}
+
+/// Says what was not done.
+fn shortfall(pass: &Pass, unwatched: &[String]) -> Outcome {
+    for failure in &pass.failures {
+        tell(&format!("not done: process {} of class `{}`: {}\n", failure.pid, failure.class, failure.error));
+    }
+    for line in unwatched {
+        tell(&format!("not done: {line}\n"));
+    }
+    if !unwatched.is_empty() {
+        tell("help: to keep these, run `cotenant enforce`\n");
+    }
+    if pass.failures.is_empty() && unwatched.is_empty() { Outcome::Done } else { Outcome::InPart }
+}

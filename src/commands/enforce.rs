@@ -1,0 +1,94 @@
+//! `cotenant enforce`.
+
+mod log;
+mod policy;
+
+use std::time::Duration;
+
+use clap::Args;
+use cotenant_compiler::topology::TopologySource;
+use cotenant_enforcer::daemon::{self, DaemonError, Settings};
+use cotenant_enforcer::lock::Busy;
+
+use crate::cli::PolicyPaths;
+use crate::enforcing::{Place, compiled, machine};
+use crate::failure::Failure;
+use crate::outcome::Outcome;
+use crate::render;
+use crate::terminal::{Look, tell};
+use policy::PolicyOnDisk;
+
+/// Keep a policy true until told to stop
+///
+/// Places what runs, then every process as it starts, follows the load where the policy asks for it, and reads the policy
+/// again whenever its files change. A changed policy that is wrong is reported and the running one stays. SIGTERM, SIGINT
+/// and `cotenant release` put everything back as it was.
+///
+/// Needs root, or CAP_SYS_NICE, CAP_NET_ADMIN and write access to the control groups.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  cotenant enforce /etc/cotenant/policies   every policy of a directory, as a service would run it
+  cotenant enforce --tick 5ms web.policy    look at the load twice as often
+  COTENANT_LOG=debug cotenant enforce web.policy
+
+Signals:
+  TERM, INT  put everything back and end
+  HUP        read the policy again now")]
+pub(crate) struct Options {
+    #[command(flatten)]
+    policy: PolicyPaths,
+    /// Time between two looks at the load, while a class follows it: 1ms to 1s.
+    #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = tick)]
+    tick: Duration,
+    /// Play this machine as another, to try a policy out: levels or a file as for `plan`.
+    #[arg(long = "topology", value_name = "T", default_value = "live")]
+    source: TopologySource,
+    #[command(flatten)]
+    place: Place,
+}
+
+pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
+    let machine = machine(&options.source)?;
+    let first = compiled(&options.policy.paths, &machine)?;
+    tell(&render::human(&first.diagnostics, &first.sources, Look::of_stderr()));
+    let Some(plan) = first.plan else {
+        tell(&format!("{}\n", render::found(&first.diagnostics)));
+        return Ok(Outcome::Refused);
+    };
+    log::start();
+    let mut host = PolicyOnDisk { paths: options.policy.paths.clone(), machine, seen: Ok(first.sources) };
+    let settings = Settings { roots: options.place.roots(), tick: options.tick };
+    let pass = daemon::run(&settings, plan, &mut host)?;
+    Ok(if pass.failures.is_empty() { Outcome::Done } else { Outcome::InPart })
+}
+
+impl From<DaemonError> for Failure {
+    fn from(error: DaemonError) -> Failure {
+        match error {
+            DaemonError::Busy(busy) => busy.into(),
+            DaemonError::Kernel(error) => error.into(),
+        }
+    }
+}
+
+impl From<Busy> for Failure {
+    fn from(busy: Busy) -> Failure {
+        match busy {
+            Busy::Held { .. } => Failure::new(busy.to_string())
+                .help("`cotenant status` shows what it enforces, and `cotenant release` ends it"),
+            Busy::Kernel(error) => error.into(),
+        }
+    }
+}
+
+/// `10ms`, `0.5s`, `2000us`.
+fn tick(text: &str) -> Result<Duration, String> {
+    let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+    let number = |(unit, scale): (&str, f64)| Some(text.strip_suffix(unit)?.parse::<f64>().ok()? * scale);
+    let seconds = units.into_iter().find_map(number).ok_or("write a time such as `10ms`")?;
+    match (0.001..=1.0).contains(&seconds) {
+        true => Ok(Duration::from_secs_f64(seconds)),
+        false => Err("from `1ms` to `1s`".to_owned()),
+    }
+}

@@ -1,0 +1,44 @@
+//! What the daemon says, as log lines with fields. Every warning ends with what was done instead.
+
+use std::io::IsTerminal;
+
+use cotenant_enforcer::daemon::{Notice, Reload};
+use tracing::{error, info, warn};
+use tracing_subscriber::EnvFilter;
+
+/// Starts logging to standard error: `COTENANT_LOG` chooses what, as `tracing_subscriber`'s filter reads it.
+pub(super) fn start() {
+    let filter = EnvFilter::try_from_env("COTENANT_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let lines = lines.with_ansi(colour);
+    // Under systemd the journal has the time already (systemd.exec(5), JOURNAL_STREAM). A second start changes nothing.
+    let _ = match std::env::var_os("JOURNAL_STREAM") {
+        Some(_) => lines.without_time().try_init(),
+        None => lines.try_init(),
+    };
+}
+
+/// One line for each thing the daemon says.
+pub(super) fn notice(notice: &Notice<'_>) {
+    match notice {
+        Notice::Recovered(pass) => info!(processes = pass.released, "put back what an earlier run had left"),
+        Notice::Ready(pass) => info!(placed = pass.placed, "the policy is in force"),
+        Notice::Lost(pass) => warn!(placed = pass.placed, "process events were lost: everything was looked at again"),
+        Notice::Refused(failure) => {
+            warn!(pid = failure.pid.0, class = failure.class, "{}: left as it is", failure.error);
+        }
+        Notice::Weaker(what, error) => warn!("{what}: {error}"),
+        Notice::Released(pass) => info!(processes = pass.released, "everything is put back"),
+        Notice::Reloaded(reload, pass) => match reload {
+            Reload::Unchanged => info!("the changed policy says what is in force"),
+            Reload::Applied(changes) => {
+                let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
+                let (placed, released) = (pass.placed, pass.released);
+                info!(placed, released, "the changed policy is in force: {}", changes.join("; "));
+            }
+            Reload::Refused(why) => error!("the changed policy is wrong, keeping the one before\n{}", why.trim_end()),
+            Reload::Failed(why) => error!("the changed policy could not be applied, the one before is back: {why}"),
+        },
+    }
+}

@@ -1,0 +1,39 @@
+//! `cotenant status`.
+
+use clap::Args;
+use cotenant_enforcer::control::{Request, ask};
+
+use crate::cli::ResultFormat;
+use crate::enforcing::Place;
+use crate::failure::Failure;
+use crate::outcome::Outcome;
+use crate::render;
+use crate::terminal::{Look, print};
+
+/// Show what is enforced here
+///
+/// Each class with the CPUs it may use at this moment, its processes, how these are placed, and how many of their threads
+/// the kernel shows as the policy wants them; then how each clause is kept and how strongly, and what became of the last
+/// change to the policy. Exit code 2 where no daemon runs: then nothing is kept.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// How to show it.
+    #[arg(long, value_enum, default_value_t = ResultFormat::Table)]
+    format: ResultFormat,
+    #[command(flatten)]
+    place: Place,
+}
+
+pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
+    let roots = options.place.roots();
+    let Some(answer) = ask(&roots.run, Request::Status)? else {
+        return Err(Failure::new(format!("nothing is enforced: no daemon answers in `{}`", roots.run.display()))
+            .help("start one with `cotenant enforce PATH`"));
+    };
+    let text = String::from_utf8_lossy(&answer);
+    print(&match options.format {
+        ResultFormat::Json => text.into_owned(),
+        ResultFormat::Table => render::status(&text, Look::of_stdout())?,
+    })?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,85 @@
+//! What the commands that touch the host share: where the daemon's things are, and a policy that may be enforced.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use cotenant_compiler::topology::{Topology, TopologySource};
+use cotenant_compiler::{Plan, compile};
+use cotenant_enforcer::error::KernelError;
+use cotenant_enforcer::roots::Roots;
+use cotenant_enforcer::trust;
+use cotenant_grammar::{Diagnostics, SourceSet};
+
+use crate::failure::Failure;
+use crate::load;
+
+/// Where cotenant keeps what it must know to put everything back.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// Directory of the journal, the lock and the control socket.
+    #[arg(long, value_name = "DIR", default_value = "/run/cotenant", help_heading = "Places")]
+    run_dir: PathBuf,
+    /// Name of the control group below which processes are moved.
+    #[arg(long, value_name = "NAME", default_value = "cotenant", help_heading = "Places")]
+    group: String,
+}
+
+impl Place {
+    /// The kernel's file systems where they always are, and the enforcer's own things here.
+    pub(crate) fn roots(&self) -> Roots {
+        Roots { run: self.run_dir.clone(), group: self.group.clone(), ..Roots::default() }
+    }
+}
+
+/// The machine to enforce on: this one, or this one played as another.
+///
+/// A played machine lets a policy be tried where it does not belong, as siblings on a machine that has none. Its CPUs
+/// must be online here, because threads are going to be put on them.
+pub(crate) fn machine(source: &TopologySource) -> Result<Topology, Failure> {
+    let machine = Topology::load(source)?;
+    if *source == TopologySource::Live {
+        return Ok(machine);
+    }
+    let live = Topology::load(&TopologySource::Live)?;
+    let missing = machine.online().difference(live.online());
+    if missing.is_empty() {
+        return Ok(machine);
+    }
+    Err(Failure::new(format!("`{source}` has CPUs that are not online here: {missing}"))
+        .help("to enforce, leave `--topology` out; to see what a policy comes to elsewhere, use `cotenant plan`"))
+}
+
+/// A policy's texts, what there is to say about them, and the plan where there is one.
+pub(crate) struct Compiled {
+    pub(crate) sources: SourceSet,
+    pub(crate) diagnostics: Diagnostics,
+    pub(crate) plan: Option<Plan>,
+}
+
+/// Reads and compiles a policy that is going to be enforced: nobody else may have been able to write it.
+pub(crate) fn compiled(paths: &[PathBuf], machine: &Topology) -> Result<Compiled, Failure> {
+    if paths.iter().any(|path| load::is_stdin(path)) {
+        return Err(Failure::new("a policy from standard input cannot be enforced")
+            .help("put it into a file, so that changes to it can be seen and its owner be checked"));
+    }
+    for path in load::files(paths)? {
+        trust::check(&path).map_err(|distrust| Failure::new(distrust.to_string()).help(distrust.remedy()))?;
+    }
+    let sources = load::load(paths)?;
+    let (plan, diagnostics) = compile(sources.clone(), machine);
+    Ok(Compiled { sources, diagnostics, plan })
+}
+
+impl From<KernelError> for Failure {
+    fn from(error: KernelError) -> Failure {
+        let text = error.to_string();
+        // The remedy is the last part of the text, and has a line of its own here.
+        match error.remedy() {
+            Some(remedy) => {
+                let message = text.strip_suffix(remedy).map_or(text.as_str(), |text| text.trim_end_matches(": "));
+                Failure::new(message).help(remedy)
+            }
+            None => Failure::new(text),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The status of a daemon as an operator reads it.
+
+use cotenant_compiler::CpuSet;
+
+use super::counted::counted;
+use super::printable;
+use super::status_json::{Class, Document};
+use super::table::{Fit, fit, lines, row, table};
+use crate::failure::Failure;
+use crate::terminal::Look;
+
+/// Processes named for each class; of more, the first.
+const MEMBERS_SHOWN: usize = 10;
+
+/// The daemon's answer as tables.
+pub(crate) fn status(answer: &str, look: Look) -> Result<String, Failure> {
+    let document: Document = serde_json::from_str(answer).map_err(|error| {
+        Failure::new(format!("the daemon's answer cannot be read: {error}"))
+            .help("it may be of another version; `cotenant status --format json` shows the answer as it is")
+    })?;
+    let daemon = &document.daemon;
+    let mut text = format!(
+        "cotenant {} (process {}), {}, {} followed",
+        daemon.version,
+        daemon.pid,
+        counted(document.classes.len(), "class"),
+        counted(usize::try_from(daemon.events).unwrap_or(usize::MAX), "event"),
+    );
+    if daemon.lost > 0 {
+        text.push_str(&format!(", events lost {} times and everything scanned again", daemon.lost));
+    }
+    text.push('\n');
+    if let Some(reload) = &daemon.last_reload {
+        let detail = if reload.detail.is_empty() { String::new() } else { format!(": {}", reload.detail) };
+        text.push_str(&printable(&format!("last change of the policy {}{detail}\n", reload.outcome)));
+    }
+    text.push('\n');
+    text.push_str(&classes(&document, look));
+    for class in document.classes.iter().filter(|class| !class.members.is_empty()) {
+        text.push_str(&members(class, look));
+    }
+    if !document.failures.is_empty() {
+        text.push_str("\nnot enforced\n");
+        for refusal in &document.failures {
+            let line = format!("  process {} of class `{}`: {}\n", refusal.pid, refusal.class, refusal.error);
+            text.push_str(&printable(&line));
+        }
+    }
+    text.push_str(&promises(&document, look));
+    Ok(text)
+}
+
+fn classes(document: &Document, look: Look) -> String {
+    let mut overview = table(&["class", "kind", "CPUs now", "processes", "threads as wanted", "placed by"], look);
+    for class in &document.classes {
+        let places: Vec<String> = class.places.iter().map(|(place, count)| format!("{place} {count}")).collect();
+        row(
+            &mut overview,
+            [
+                class.name.clone(),
+                class.kind.clone(),
+                cpus(class),
+                class.members.len().to_string(),
+                format!("{} of {}", class.conforming, class.threads),
+                places.join(", "),
+            ],
+        );
+    }
+    lines(&mut overview)
+}
+
+fn cpus(class: &Class) -> String {
+    let Some(list) = &class.cpus else { return "never touched".to_owned() };
+    let cpus = list.parse::<CpuSet>().map_or_else(|_| list.clone(), |cpus| cpus.brief());
+    if class.frozen { format!("stopped (then {cpus})") } else { cpus }
+}
+
+fn members(class: &Class, look: Look) -> String {
+    let mut listed = table(&["process", "name", "threads as wanted", "placed by", ""], look);
+    for member in class.members.iter().take(MEMBERS_SHOWN) {
+        row(
+            &mut listed,
+            [
+                member.pid.to_string(),
+                member.comm.clone(),
+                format!("{} of {}", member.conforming, member.threads),
+                member.place.clone(),
+                member.reason.clone().unwrap_or_default(),
+            ],
+        );
+    }
+    let more = class.members.len().saturating_sub(MEMBERS_SHOWN);
+    let more = if more == 0 { String::new() } else { format!("and {more} more\n") };
+    format!("\n{} class {}\n\n{}{more}", class.kind, printable(&class.name), lines(&mut listed))
+}
+
+/// How each clause is kept; reactive ones within a tick of this daemon.
+fn promises(document: &Document, look: Look) -> String {
+    let mut kept = table(&["class", "clause", "effect here", "kept by", "strength"], look);
+    let mut any = false;
+    for class in &document.classes {
+        for clause in &class.clauses {
+            any = true;
+            let within = format!("reactive, {} ms", document.daemon.tick_ms);
+            let strength = if clause.strength == "reactive" { within } else { clause.strength.clone() };
+            row(
+                &mut kept,
+                [class.name.clone(), clause.text.clone(), clause.effect.clone(), clause.means.clone(), strength],
+            );
+        }
+    }
+    fit(&mut kept, &[Fit::Whole, Fit::AtMost(20), Fit::AtLeast(20), Fit::Whole, Fit::Whole]);
+    if any { format!("\n{}", lines(&mut kept)) } else { String::new() }
+}

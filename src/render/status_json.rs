@@ -1,0 +1,157 @@
+//! The status of a daemon as a document: what the control socket speaks, and what `status --format json` prints.
+
+use std::collections::BTreeMap;
+
+use cotenant_enforcer::daemon::{Reload, View};
+use cotenant_enforcer::enforcer::Failure;
+use cotenant_enforcer::status::{ClassStatus, MemberStatus};
+use serde::{Deserialize, Serialize};
+
+use super::SCHEMA_VERSION;
+
+/// The whole document.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Document {
+    pub(super) schema_version: u32,
+    pub(super) daemon: Daemon,
+    pub(super) classes: Vec<Class>,
+    pub(super) failures: Vec<Refusal>,
+}
+
+/// The daemon itself.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Daemon {
+    pub(super) version: String,
+    pub(super) pid: u32,
+    pub(super) tick_ms: f64,
+    pub(super) events: u64,
+    pub(super) lost: u64,
+    pub(super) ticks: u64,
+    pub(super) placed: u64,
+    pub(super) released: u64,
+    /// What became of the last change to the policy; absent before there was one.
+    pub(super) last_reload: Option<LastReload>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct LastReload {
+    /// `unchanged`, `applied`, `refused` or `failed`.
+    pub(super) outcome: String,
+    /// What changed, or why nothing did.
+    pub(super) detail: String,
+}
+
+/// One class of the plan in force.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Class {
+    pub(super) name: String,
+    pub(super) kind: String,
+    /// CPUs it may use now, in the kernel's list format; absent for unmanaged classes.
+    pub(super) cpus: Option<String>,
+    pub(super) frozen: bool,
+    pub(super) threads: usize,
+    pub(super) conforming: usize,
+    /// How many members are placed by each means.
+    pub(super) places: BTreeMap<String, usize>,
+    pub(super) clauses: Vec<Clause>,
+    pub(super) members: Vec<Member>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Clause {
+    pub(super) text: String,
+    pub(super) effect: String,
+    pub(super) means: String,
+    pub(super) strength: String,
+}
+
+/// One process.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Member {
+    pub(super) pid: i32,
+    pub(super) comm: String,
+    pub(super) place: String,
+    pub(super) reason: Option<String>,
+    pub(super) threads: usize,
+    pub(super) conforming: usize,
+}
+
+/// Something the kernel refused.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Refusal {
+    pub(super) pid: i32,
+    pub(super) class: String,
+    pub(super) error: String,
+}
+
+/// The document of a running daemon, on one line.
+pub(crate) fn status_json(view: &View<'_>) -> String {
+    let counters = view.counters;
+    let document = Document {
+        schema_version: SCHEMA_VERSION,
+        daemon: Daemon {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            tick_ms: view.tick.as_secs_f64() * 1e3,
+            events: counters.events,
+            lost: counters.lost,
+            ticks: counters.ticks,
+            placed: counters.placed,
+            released: counters.released,
+            last_reload: view.last_reload.map(last_reload),
+        },
+        classes: view.status.classes.iter().map(class).collect(),
+        failures: view.status.failures.iter().map(refusal).collect(),
+    };
+    // Strings, numbers and lists of them; there is nothing in it that JSON could not say.
+    serde_json::to_string(&document).unwrap_or_default() + "\n"
+}
+
+fn last_reload(reload: &Reload) -> LastReload {
+    let (outcome, detail) = match reload {
+        Reload::Unchanged => ("unchanged", String::new()),
+        Reload::Applied(changes) => ("applied", changes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
+        Reload::Refused(why) => ("refused", why.trim_end().to_owned()),
+        Reload::Failed(error) => ("failed", error.to_string()),
+    };
+    LastReload { outcome: outcome.to_owned(), detail }
+}
+
+fn class(class: &ClassStatus) -> Class {
+    let (threads, conforming) = class.threads();
+    Class {
+        name: class.name.clone(),
+        kind: class.kind.word().to_owned(),
+        cpus: class.cpus.as_ref().map(ToString::to_string),
+        frozen: class.frozen,
+        threads,
+        conforming,
+        places: class.places().into_iter().map(|(place, count)| (place.to_owned(), count)).collect(),
+        clauses: class
+            .clauses
+            .iter()
+            .map(|clause| Clause {
+                text: clause.text.clone(),
+                effect: clause.effect.clone(),
+                means: clause.means.words().to_owned(),
+                strength: clause.strength.word().to_owned(),
+            })
+            .collect(),
+        members: class.members.iter().map(member).collect(),
+    }
+}
+
+fn member(member: &MemberStatus) -> Member {
+    Member {
+        pid: member.pid.0,
+        comm: String::from_utf8_lossy(&member.comm).into_owned(),
+        place: member.place.to_owned(),
+        reason: member.reason.map(str::to_owned),
+        threads: member.threads,
+        conforming: member.conforming,
+    }
+}
+
+fn refusal(failure: &Failure) -> Refusal {
+    Refusal { pid: failure.pid.0, class: failure.class.clone(), error: failure.error.to_string() }
+}

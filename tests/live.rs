@@ -1,0 +1,17 @@
+//! The real binary on real processes, read back from the kernel.
+//!
+//! Programs have paths, groups and run directories of the test's own, and everything is ended when a test is over, also
+//! after a failure. Placing needs root, as the product does; without it these tests say so and pass over.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+#[path = "live/apply.rs"]
+mod apply;
+#[path = "live/enforce.rs"]
+mod enforce;
+#[path = "live/refusals.rs"]
+mod refusals;
+#[path = "live/reload.rs"]
+mod reload;
+#[path = "live/stage.rs"]
+mod stage;

@@ -1,0 +1,105 @@
+//! What cannot be done is said, with the thing and the remedy, and nothing is half done.
+
+use std::fs::{Permissions, set_permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+
+use super::stage::{Stage, kernel, stage};
+
+fn refused(stage: &Stage, arguments: &[&str], code: i32, words: &[&str]) {
+    let output = stage.ask(arguments);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+    for word in words {
+        assert!(said.contains(word), "{arguments:?} does not say `{word}`: {said}");
+    }
+}
+
+#[test]
+fn a_policy_that_others_can_write_is_refused() {
+    let Some(mut stage) = stage() else { return };
+    let policy = stage.policy("p.policy", "rt class web: match exe @/web;");
+    let path = policy.to_str().unwrap().to_owned();
+    let pid = stage.sleeper("web");
+    let before = kernel(pid);
+    set_permissions(&policy, Permissions::from_mode(0o666)).unwrap();
+    for command in ["apply", "enforce"] {
+        refused(&stage, &[command, &path], 2, &["can be written by others", &format!("chmod go-w {path}")]);
+    }
+    assert_eq!(kernel(pid), before);
+    // Reading harms nobody.
+    for command in ["lint", "plan"] {
+        assert_eq!(stage.ask(&[command, &path]).status.code(), Some(0), "{command}");
+    }
+}
+
+#[test]
+fn paths_that_hold_no_policy_are_refused() {
+    let Some(stage) = stage() else { return };
+    let empty = stage.path("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let missing = stage.path("missing.policy");
+    for command in ["apply", "enforce"] {
+        refused(&stage, &[command, missing.to_str().unwrap()], 2, &["no policy at", "missing.policy"]);
+        refused(&stage, &[command, empty.to_str().unwrap()], 2, &["has no `*.policy` file"]);
+        refused(&stage, &[command, "-"], 2, &["standard input cannot be enforced"]);
+    }
+}
+
+#[test]
+fn a_policy_with_mistakes_is_refused_before_anything_is_touched() {
+    let Some(mut stage) = stage() else { return };
+    let policy = stage.policy("p.policy", "rt class web: match exe @/web; class b: nise 5;");
+    let pid = stage.sleeper("web");
+    let before = kernel(pid);
+    for command in ["apply", "enforce"] {
+        refused(&stage, &[command, policy.to_str().unwrap()], 1, &["unknown-clause", "write `nice`", "1 error"]);
+    }
+    assert_eq!(kernel(pid), before);
+}
+
+#[test]
+fn a_second_daemon_is_told_of_the_first() {
+    let Some(mut stage) = stage() else { return };
+    let policy = stage.policy("p.policy", "rt class web: match exe @/web;");
+    let daemon = stage.daemon(&policy, &[]);
+    let holder = format!("process {daemon}");
+    for command in ["apply", "enforce"] {
+        refused(&stage, &[command, policy.to_str().unwrap()], 2, &["another cotenant", &holder, "cotenant release"]);
+    }
+}
+
+#[test]
+fn without_privilege_nothing_is_done_and_the_remedy_is_said() {
+    let Some(stage) = stage() else { return };
+    // A directory and policy of the user's own, so that nothing but privilege is missing.
+    const NOBODY: u32 = 65_534;
+    let home = stage.path("home");
+    std::fs::create_dir(&home).unwrap();
+    let policy = home.join("p.policy");
+    std::fs::write(&policy, stage.text("rt class web: match exe @/web;")).unwrap();
+    for path in [&home, &policy] {
+        std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let binary = home.join("cotenant");
+    std::fs::copy(env!("CARGO_BIN_EXE_cotenant"), &binary).unwrap();
+    let mut command = std::process::Command::new(&binary);
+    command.arg("enforce").arg(&policy).arg("--run-dir").arg(home.join("run")).uid(NOBODY).gid(NOBODY);
+    let output = loop {
+        match command.output() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            output => break output.unwrap(),
+        }
+    };
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("needs root"), "{said}");
+}
+
+#[test]
+fn a_played_machine_must_fit_this_one() {
+    let Some(stage) = stage() else { return };
+    let policy = stage.policy("p.policy", "class a: match exe @/a, nice 1;");
+    let arguments = ["enforce", policy.to_str().unwrap(), "--topology", "pack:4 core:64 pu:2"];
+    refused(&stage, &arguments, 2, &["not online here", "cotenant plan"]);
+}

@@ -1,0 +1,76 @@
+//! A policy that changes under a running daemon.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use super::stage::{FIFO, IDLE, OTHER, RR, kernel, stage, until};
+
+#[test]
+fn a_changed_policy_takes_effect_and_a_broken_one_does_not() {
+    let Some(mut stage) = stage() else { return };
+    let policy = stage.policy("p.policy", "rt class web: match exe @/web, priority 5;");
+    let pid = stage.sleeper("web");
+    stage.daemon(&policy, &[]);
+    assert_eq!((kernel(pid).policy, kernel(pid).priority), (RR, 5));
+    // Written in place, as with `>`.
+    stage.policy("p.policy", "rt class web: match exe @/web, priority 6;");
+    until("the new priority", || kernel(pid).priority == 6);
+    // Written beside and renamed over, as editors do.
+    stage.policy(".p.swp", "rt class web: match exe @/web, fifo, priority 7;");
+    fs::rename(stage.path(".p.swp"), &policy).unwrap();
+    until("the new policy", || kernel(pid).policy == FIFO);
+    // Broken: the plan stays and the reason is said, in the log and in `status`.
+    stage.policy("p.policy", "rt class web: match exe @/web, fifo, priotity 8;");
+    until("the refusal", || stage.log().contains("the changed policy is wrong, keeping the one before"));
+    assert!(stage.log().contains("write `priority`"), "{}", stage.log());
+    assert_eq!((kernel(pid).policy, kernel(pid).priority), (FIFO, 7));
+    let reload = stage.status()["daemon"]["last_reload"].clone();
+    assert_eq!(reload["outcome"], "refused");
+    assert!(reload["detail"].as_str().unwrap().contains("priotity"), "{reload:#}");
+    // Mended.
+    stage.policy("p.policy", "batch class web: match exe @/web;");
+    until("the mended policy", || kernel(pid).policy == IDLE);
+    assert_eq!(stage.status()["daemon"]["last_reload"]["outcome"], "applied");
+    // Gone: that is no policy, so the plan stays.
+    fs::remove_file(&policy).unwrap();
+    until("the complaint", || stage.status()["daemon"]["last_reload"]["outcome"] == "refused");
+    assert_eq!(kernel(pid).policy, IDLE);
+    // Back, and it no longer speaks of the process.
+    stage.policy("p.policy", "batch class other: match exe @/other;");
+    until("the release", || kernel(pid).policy == OTHER);
+}
+
+#[test]
+fn a_config_map_swap_is_seen() {
+    let Some(mut stage) = stage() else { return };
+    // As Kubernetes mounts one: `p.policy` -> `..data/p.policy`, and `..data` is swapped for another directory.
+    let mount = stage.path("mount");
+    fs::create_dir(&mount).unwrap();
+    for (version, priority) in [("..1", 3), ("..2", 4)] {
+        fs::create_dir(mount.join(version)).unwrap();
+        let text = stage.text(&format!("rt class web: match exe @/web, priority {priority};"));
+        fs::write(mount.join(version).join("p.policy"), text).unwrap();
+    }
+    symlink("..1", mount.join("..data")).unwrap();
+    symlink("..data/p.policy", mount.join("p.policy")).unwrap();
+    let pid = stage.sleeper("web");
+    stage.daemon(&mount, &[]);
+    assert_eq!(kernel(pid).priority, 3);
+    symlink("..2", mount.join("..new")).unwrap();
+    fs::rename(mount.join("..new"), mount.join("..data")).unwrap();
+    until("the swapped policy", || kernel(pid).priority == 4);
+}
+
+#[test]
+fn only_what_differs_is_touched() {
+    let Some(mut stage) = stage() else { return };
+    let policy = stage.policy("p.policy", "rt class a: match exe @/a, priority 5; class b: match exe @/b, nice 3;");
+    let (a, b) = (stage.sleeper("a"), stage.sleeper("b"));
+    stage.daemon(&policy, &[]);
+    // Changed by hand: a reload that says nothing new about `b` leaves it alone.
+    assert_eq!(kernel(b).nice, 3);
+    stage.policy("p.policy", "rt class a: match exe @/a, priority 6; class b: match exe @/b, nice 3;");
+    until("the new priority", || kernel(a).priority == 6);
+    until("the log", || stage.log().contains("class `a`: other scheduling"));
+    assert!(!stage.log().contains("class `b`"), "{}", stage.log());
+}
