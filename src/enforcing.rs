@@ -11,7 +11,7 @@ use cotenant_enforcer::trust;
 use cotenant_grammar::{Diagnostics, SourceSet};
 
 use crate::failure::Failure;
-use crate::load;
+use crate::{host, load};
 
 /// Where cotenant keeps what it must know to put everything back.
 #[derive(Debug, Args)]
@@ -62,11 +62,15 @@ pub(crate) fn compiled(paths: &[PathBuf], machine: &Topology) -> Result<Compiled
         return Err(Failure::new("a policy from standard input cannot be enforced")
             .help("put it into a file, so that changes to it can be seen and its owner be checked"));
     }
-    for path in load::files(paths)? {
-        trust::check(&path).map_err(|distrust| Failure::new(distrust.to_string()).help(distrust.remedy()))?;
-    }
-    let sources = load::load(paths)?;
-    let (plan, diagnostics) = compile(sources.clone(), machine);
+    let sources = load::load_allowed(paths, &|path| {
+        trust::check(path).map_err(|distrust| Failure::new(distrust.to_string()).help(distrust.remedy()))
+    })?;
+    let (plan, mut diagnostics) = compile(sources.clone(), machine);
+    // Asking is not for free, and few policies require anything.
+    let requiring = plan.as_ref().filter(|plan| !plan.requirements.is_empty());
+    let unmet = requiring.map(|plan| plan.unmet(&host::facts())).unwrap_or_default();
+    let plan = plan.filter(|_| unmet.is_empty());
+    unmet.into_iter().for_each(|unmet| diagnostics.push(unmet.into()));
     Ok(Compiled { sources, diagnostics, plan })
 }
 

@@ -1,7 +1,9 @@
 //! What this host knows that a description of its CPUs does not say.
 
 use cotenant_compiler::lints::{HostFacts, on_host};
+use cotenant_compiler::plan::Host;
 use cotenant_compiler::selector::Account;
+use cotenant_grammar::tree::LinuxVersion;
 use cotenant_grammar::{Diagnostics, SourceSet};
 use nix::unistd::{Group, Uid, User};
 
@@ -20,4 +22,40 @@ pub(crate) fn findings(sources: &SourceSet) -> Diagnostics {
     };
     let autogroup = std::fs::read_to_string(AUTOGROUP).is_ok_and(|enabled| enabled.trim() == "1");
     on_host(sources.clone(), &HostFacts { autogroup, user: &user, group: &group })
+}
+
+/// What a policy may require of this host. What cannot be found out is taken as not there: then the policy is refused,
+/// and says which condition did it.
+pub(crate) fn facts() -> Host {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    let release = read("/proc/sys/kernel/osrelease");
+    // Built in where this function is; see kernel/sched/core_sched.c. Without SMT there is nothing to call it for.
+    let symbols = std::fs::read_to_string("/proc/kallsyms").unwrap_or_default();
+    Host {
+        linux: linux_version(&release),
+        name: read("/proc/sys/kernel/hostname"),
+        core_scheduling: symbols.contains(" sched_core_share_pid"),
+        cgroup_v2: read("/sys/fs/cgroup/cgroup.controllers").split(' ').any(|it| it == "cpuset"),
+    }
+}
+
+/// The 6 and 12 of `6.12.48+deb13-amd64`.
+fn linux_version(release: &str) -> LinuxVersion {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));
+    LinuxVersion { major: numbers.next().unwrap_or(0), minor: numbers.next().unwrap_or(0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_read_by_their_first_two_numbers() {
+        let linux = |major, minor| LinuxVersion { major, minor };
+        assert_eq!(linux_version("6.12.48+deb13-amd64"), linux(6, 12));
+        assert_eq!(linux_version("5.14.0-427.el9.x86_64"), linux(5, 14));
+        assert_eq!(linux_version("7.0-rc1"), linux(7, 0));
+        assert_eq!(linux_version(""), linux(0, 0));
+        assert!(facts().linux > linux(2, 6) && !facts().name.is_empty());
+    }
 }

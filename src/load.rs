@@ -21,8 +21,16 @@ const MOST_BYTES: u64 = 64 << 20;
 /// Reads one policy: all texts that the paths name, in order, and those that they include. A directory stands for its
 /// `*.policy` files in byte order of their names, `-` for standard input.
 pub(crate) fn load(paths: &[PathBuf]) -> Result<SourceSet, Failure> {
+    load_allowed(paths, &|_| Ok(()))
+}
+
+/// [`load`], asking of every file, included ones too, whether it may be read.
+pub(crate) fn load_allowed(
+    paths: &[PathBuf],
+    allowed: &dyn Fn(&Path) -> Result<(), Failure>,
+) -> Result<SourceSet, Failure> {
     let files = files(paths)?;
-    let mut loader = include::Loader::new(&files);
+    let mut loader = include::Loader::new(&files, allowed);
     for path in &files {
         loader.read(path)?;
     }

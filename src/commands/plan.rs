@@ -23,7 +23,8 @@ use crate::{load, render};
 ///
 /// With --diff, says instead what changes against another policy on this machine, fit for a comment on a pull request.
 ///
-/// Strength: `strict` is guaranteed by the kernel; `reactive` is kept by a loop that looks again every tick.
+/// Strength: `strict` is guaranteed by the kernel; `bounded` is kept by it but for a stated share; `reactive` is kept by a
+/// loop that looks again every tick; `refused` is not kept, and the policy is warned about it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

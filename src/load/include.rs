@@ -22,7 +22,8 @@ const AS_IN_THE_SHELL: MatchOptions =
 
 /// Reads texts and follows their include statements. What a statement names in vain is recorded with it, for the parser
 /// to report.
-pub(super) struct Loader {
+pub(super) struct Loader<'a> {
+    allowed: &'a dyn Fn(&Path) -> Result<(), Failure>,
     sources: SourceSet,
     /// Files that are or will be part of the policy, by their true path, and the statement that included each.
     known: HashMap<PathBuf, Option<Span>>,
@@ -30,11 +31,11 @@ pub(super) struct Loader {
     open: Vec<(PathBuf, Option<Span>)>,
 }
 
-impl Loader {
-    /// A loader for these files, `-` being standard input.
-    pub(super) fn new(files: &[PathBuf]) -> Loader {
+impl<'a> Loader<'a> {
+    /// A loader for these files, `-` being standard input, that asks whether each may be read.
+    pub(super) fn new(files: &[PathBuf], allowed: &'a dyn Fn(&Path) -> Result<(), Failure>) -> Loader<'a> {
         let named = files.iter().filter(|path| !is_stdin(path)).map(|path| (identity(path), None));
-        Loader { sources: SourceSet::default(), known: named.collect(), open: Vec::new() }
+        Loader { allowed, sources: SourceSet::default(), known: named.collect(), open: Vec::new() }
     }
 
     /// Reads one of the files, and all that it includes.
@@ -45,6 +46,7 @@ impl Loader {
             self.open.push((PathBuf::from(STDIN), None));
             self.follow(source, Path::new(""))?;
         } else {
+            (self.allowed)(path)?;
             let source = self.sources.add(shown(path), read(path)?);
             self.open.push((identity(path), None));
             self.follow(source, path.parent().unwrap_or(Path::new("")))?;
@@ -96,6 +98,7 @@ impl Loader {
     }
 
     fn include(&mut self, file: &Path, at: Span) -> Result<SourceId, Failure> {
+        (self.allowed)(file)?;
         let source = self.sources.add_included(shown(file), read(file)?);
         let identity = identity(file);
         self.known.insert(identity.clone(), Some(at));

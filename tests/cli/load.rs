@@ -171,3 +171,24 @@ fn a_file_already_named_is_not_included_again() {
     let said = lint.stderr.replace(folder.path().to_str().unwrap(), "");
     insta::assert_snapshot!(said, @"/a.policy:1:9: error[include-twice]: `/b.policy` is part of this policy already");
 }
+
+#[test]
+fn a_policy_is_not_put_in_force_where_it_does_not_belong_or_anybody_may_change_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(at("main.policy"), "require: linux 99.0; include \"more.inc\"; class x: match exe no-such-program;")
+        .unwrap();
+    fs::write(at("more.inc"), "class y: match exe no-such-program-either;").unwrap();
+    let apply = || run(&["apply", "--topology", "core:1 pu:1", "--run-dir", &at("run"), &at("main.policy")]);
+    let elsewhere = apply();
+    assert_eq!(elsewhere.code, Some(1), "{}", elsewhere.stderr);
+    assert!(
+        elsewhere.stderr.contains("error[requirement-unmet]: the policy requires linux 99.0"),
+        "{}",
+        elsewhere.stderr
+    );
+    fs::set_permissions(at("more.inc"), std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
+    let open = apply();
+    assert_eq!(open.code, Some(2), "{}", open.stderr);
+    assert!(open.stderr.contains("more.inc"), "{}", open.stderr);
+}

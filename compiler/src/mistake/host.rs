@@ -9,6 +9,7 @@ use super::Mistake;
 pub(crate) enum HostMistake {
     UnreadInclude { pattern: At<String> },
     RequirementUnmet { at: Span, what: String, has: String },
+    UnmetOnHost { at: Span, reason: String },
     RepeatedKnob { what: String, first: Span, again: Span },
     KnobBothWays { what: String, first: Span, again: Span },
 }
@@ -37,6 +38,10 @@ impl From<HostMistake> for Diagnostic {
                 "required here",
             )
             .help("use the policy on another machine, or remove the condition"),
+            HostMistake::UnmetOnHost { at, reason } => {
+                error("requirement-unmet", format!("the policy {reason}"), at, "required here")
+                    .help("put it in force on another host, or remove the condition")
+            }
             HostMistake::RepeatedKnob { what, first, again } => {
                 error("repeated-clause", format!("the kernel's {what} is set twice"), again, "set again")
                     .also(first, "set first here")

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use cotenant_grammar::Span;
 use cotenant_grammar::tree::{At, Condition, Knob, LinuxVersion};
+use cotenant_grammar::{Diagnostic, Span};
 
 use super::{KeptClause, Means, Plan, Strength};
 use crate::mistake::{HostMistake, Mistake};
@@ -41,7 +41,7 @@ pub struct Host {
 pub struct Unmet {
     /// Where the policy requires it.
     pub span: Span,
-    /// What is required and what there is, such as ``requires linux 6.12, and this host runs 5.14``.
+    /// What is required and what there is, such as `requires linux 6.12, and this host runs 5.14`.
     pub reason: String,
 }
 
@@ -70,6 +70,12 @@ impl Plan {
             Some(Unmet { span: at.span, reason: format!("requires {}, and {reason}", at.value) })
         };
         self.requirements.iter().filter_map(unmet).collect()
+    }
+}
+
+impl From<Unmet> for Diagnostic {
+    fn from(unmet: Unmet) -> Diagnostic {
+        HostMistake::UnmetOnHost { at: unmet.span, reason: unmet.reason }.into()
     }
 }
 
