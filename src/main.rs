@@ -2,11 +2,15 @@
 
 mod cli;
 mod commands;
+mod comparison;
 mod enforcing;
 mod failure;
+mod findings;
+mod fleet;
 mod host;
 mod load;
 mod outcome;
+mod pages;
 mod render;
 mod terminal;
 

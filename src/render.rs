@@ -1,31 +1,43 @@
-//! Everything a user reads: diagnostics in three formats, plans and machines in two.
+//! Everything a user reads: diagnostics, plans, machines and pages, each in its formats.
 
 mod counted;
 mod cpus;
+mod diff;
+mod diff_json;
+mod explain;
+mod github;
 mod human;
 mod json;
 mod place;
 mod plan;
 mod plan_json;
 mod printable;
+mod sarif;
 mod short;
 mod snippets;
 mod status;
 mod status_json;
 mod summary;
+mod svg;
 mod table;
 mod topology;
 mod topology_json;
 
+pub(crate) use diff::diff;
+pub(crate) use diff_json::diff_json;
+pub(crate) use explain::{codes, hint, page};
+pub(crate) use github::github;
 pub(crate) use human::human;
 pub(crate) use json::json;
-pub(crate) use plan::plan;
+pub(crate) use plan::{gate, plan, scheduling, tiers};
 pub(crate) use plan_json::plan_json;
 pub(crate) use printable::printable;
+pub(crate) use sarif::sarif;
 pub(crate) use short::short;
 pub(crate) use status::status;
 pub(crate) use status_json::status_json;
 pub(crate) use summary::{found, passed};
+pub(crate) use svg::plan_svg;
 pub(crate) use topology::topology;
 pub(crate) use topology_json::topology_json;
 

@@ -4,7 +4,13 @@
 
 mod common;
 mod cli {
+    mod ci;
+    mod code_hosts;
+    mod compare;
+    mod fleet;
     mod format;
+    mod json_places;
     mod load;
+    mod picture;
     mod streams;
 }

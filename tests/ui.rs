@@ -32,7 +32,7 @@ fn every_mistake_is_explained() {
 }
 
 #[test]
-fn every_code_has_a_fixture() {
+fn every_code_has_a_fixture_and_a_page() {
     let explained: BTreeSet<String> = files("tests/ui", ".policy")
         .iter()
         .map(|path| stem(path).split("--").next().unwrap().to_owned())
@@ -49,7 +49,20 @@ fn every_code_has_a_fixture() {
             .for_each(|file| codes.extend(codes_in(&std::fs::read_to_string(file).unwrap())));
     }
     assert!(codes.len() > 40, "codes are found where they are: {codes:?}");
-    assert_eq!(codes, explained);
+    for code in &codes {
+        assert!(
+            explained.contains(code),
+            "`{code}` has no fixture: add tests/ui/{code}.policy, a policy with that mistake"
+        );
+        let page = root.join(format!("docs/lints/{code}.md"));
+        assert!(page.exists(), "`{code}` has no page: add docs/lints/{code}.md, with the headings of its neighbours");
+    }
+    for code in &explained {
+        assert!(codes.contains(code), "no mistake has the code `{code}`: remove or rename tests/ui/{code}.policy");
+    }
+    for page in files("docs/lints", ".md") {
+        assert!(codes.contains(stem(&page)), "no mistake has the code `{}`: remove or rename {page}", stem(&page));
+    }
 }
 
 /// Where the prose of all mistakes stands: `mistake.rs` and everything below `mistake/`.

@@ -7,6 +7,7 @@
 //! Each stage consumes the one before, and none stops at the first mistake. Nothing here looks at a clock, a file system
 //! or the environment, [`topology`]'s loader aside.
 
+mod checked;
 mod cpuset;
 pub mod lints;
 mod mistake;
@@ -16,6 +17,7 @@ mod resolve;
 pub mod selector;
 pub mod topology;
 
+pub use checked::{Checked, check};
 pub use cpuset::{CpuId, CpuSet, ParseCpuSetError};
 pub use plan::Plan;
 
@@ -23,16 +25,8 @@ use cotenant_grammar::{Diagnostics, SourceSet};
 use topology::Topology;
 
 /// Compiles a policy for a machine: a plan unless there is an error, and everything there is to say about the text,
-/// ordered by place.
+/// ordered by place. For many machines, [`check`] once and [`Checked::plan`] for each.
 #[must_use]
 pub fn compile(sources: SourceSet, topology: &Topology) -> (Option<Plan>, Diagnostics) {
-    let (parsed, mut diagnostics) = cotenant_grammar::parse(sources);
-    lints::on_text(&parsed, &mut diagnostics);
-    let resolved = resolve::resolve(parsed, &mut diagnostics);
-    let policy = policy::check(resolved, &mut diagnostics);
-    let asked = lints::on_policy(&policy, &mut diagnostics);
-    let plan = plan::plan(policy, topology, &mut diagnostics);
-    lints::on_machine(&asked, plan.as_ref(), topology, &mut diagnostics);
-    diagnostics.sort();
-    (plan.filter(|_| !diagnostics.has_errors()), diagnostics)
+    check(sources).into_plan(topology)
 }

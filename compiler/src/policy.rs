@@ -13,12 +13,14 @@ use crate::resolve::{Cpus, Resolved};
 use crate::selector::Selector;
 
 /// Made only by [`check`].
+#[derive(Debug, Clone)]
 pub(crate) struct Policy {
     pub(crate) sources: SourceSet,
     pub(crate) classes: Vec<PolicyClass>,
 }
 
 /// One class; a setting that is absent was not written.
+#[derive(Debug, Clone)]
 pub(crate) struct PolicyClass {
     pub(crate) name: Name,
     pub(crate) kind: At<ClassKind>,
@@ -35,7 +37,7 @@ pub(crate) struct PolicyClass {
 }
 
 /// The clauses of a class but `match`, each with its place.
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
     pub(crate) on: Option<(Option<Cpus>, Span)>,
     pub(crate) prefer_idle_core: Option<Span>,

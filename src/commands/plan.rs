@@ -1,10 +1,13 @@
 //! `cotenant plan`.
 
-use clap::Args;
-use cotenant_compiler::compile;
-use cotenant_compiler::topology::Topology;
+use std::path::PathBuf;
 
-use crate::cli::{Machine, PolicyPaths, ResultFormat};
+use clap::{Args, ValueEnum};
+use cotenant_compiler::topology::Topology;
+use cotenant_compiler::{Plan, compile};
+
+use crate::cli::{Machine, PolicyPaths};
+use crate::comparison::Comparison;
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 use crate::terminal::{Look, print, tell};
@@ -16,12 +19,16 @@ use crate::{load, render};
 /// are filled, and how they are scheduled; then every clause with what it comes to here, by what it is kept and how
 /// strongly. Nothing is changed. Findings go to standard error, as `cotenant lint` shows them.
 ///
+/// With --diff, says instead what changes against another policy on this machine, fit for a comment on a pull request.
+///
 /// Strength: `strict` is guaranteed by the kernel; `reactive` is kept by a loop that looks again every tick.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   cotenant plan web.policy                                   on this machine
   cotenant plan --topology \"pack:1 core:16 pu:2\" web.policy  on another
+  cotenant plan --diff old.policy new.policy                 what the new one changes
+  cotenant plan --format svg web.policy > web.svg            a picture of the machine, coloured by class
   cotenant plan --format json /etc/cotenant | jq '.classes[] | {name, tiers: .placement.tiers}'")]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -29,22 +36,62 @@ pub(crate) struct Options {
     #[command(flatten)]
     machine: Machine,
     /// How to show it.
-    #[arg(long, value_enum, default_value_t = ResultFormat::Table)]
-    format: ResultFormat,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Say what changes against this policy, an older one as a rule; may be repeated for a policy of several paths.
+    #[arg(long, value_name = "OLD")]
+    diff: Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Table,
+    /// For programs: one document, with `schema_version`.
+    Json,
+    /// A picture of the machine, its CPUs coloured by the classes that may use them.
+    Svg,
 }
 
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
-    let sources = load::load(&options.policy.paths)?;
+    if options.format == Format::Svg && !options.diff.is_empty() {
+        return Err(Failure::new("a comparison cannot be shown as a picture")
+            .help("leave out `--diff`, or take `--format table` or `--format json`"));
+    }
+    if options.policy.paths.iter().chain(&options.diff).filter(|path| load::is_stdin(path)).count() > 1 {
+        return Err(Failure::new("standard input is named twice").help("write `-` once"));
+    }
     let machine = Topology::load(&options.machine.source)?;
-    let (plan, diagnostics) = compile(sources.clone(), &machine);
-    tell(&render::human(&diagnostics, &sources, Look::of_stderr()));
-    let Some(plan) = plan else {
-        tell(&format!("{}\n", render::found(&diagnostics)));
+    let Some(plan) = planned(&options.policy.paths, &machine, tell)? else { return Ok(Outcome::Refused) };
+    if options.diff.is_empty() {
+        print(&match options.format {
+            Format::Table => render::plan(&plan, Look::of_stdout()),
+            Format::Json => render::plan_json(&plan),
+            Format::Svg => render::plan_svg(&plan),
+        })?;
+        return Ok(Outcome::Done);
+    }
+    // What is only worth knowing of the older policy is nobody's concern any more.
+    let mut said = String::new();
+    let Some(old) = planned(&options.diff, &machine, |text| said.push_str(text))? else {
+        tell(&format!("{said}nothing is compared with a policy that is refused\n"));
         return Ok(Outcome::Refused);
     };
+    let comparison = Comparison::of(&old, &plan);
     print(&match options.format {
-        ResultFormat::Table => render::plan(&plan, Look::of_stdout()),
-        ResultFormat::Json => render::plan_json(&plan),
+        Format::Json => render::diff_json(&comparison, &plan),
+        _ => render::diff(&comparison, &plan),
     })?;
     Ok(Outcome::Done)
+}
+
+/// The plan of a policy; what there is to say about it goes to `tell`.
+fn planned(paths: &[PathBuf], machine: &Topology, mut tell: impl FnMut(&str)) -> Result<Option<Plan>, Failure> {
+    let sources = load::load(paths)?;
+    let (plan, diagnostics) = compile(sources.clone(), machine);
+    tell(&render::human(&diagnostics, &sources, Look::of_stderr()));
+    if plan.is_none() {
+        tell(&format!("{}\n", render::found(&diagnostics)));
+    }
+    Ok(plan)
 }

@@ -4,7 +4,7 @@
 mod clauses;
 
 use cotenant_compiler::plan::{Gate, Placement, PlannedClass, Scheduling};
-use cotenant_compiler::{Plan, topology};
+use cotenant_compiler::{CpuSet, Plan, topology};
 
 use super::counted::counted;
 use super::table::{Fit, fit, lines, row, table};
@@ -68,15 +68,7 @@ fn matches(class: &PlannedClass) -> String {
 
 /// The tiers, one a line, when they are open, and what is kept for whom.
 fn cpus(placement: &Placement) -> String {
-    let mut said = Vec::new();
-    for (at, tier) in placement.tiers.iter().enumerate() {
-        said.push(match (at, placement.spill_below) {
-            (0, _) => tier.brief(),
-            (_, Some(1)) => format!("then {} when no core is idle", tier.brief()),
-            (_, Some(below)) => format!("then {} below {below} idle cores", tier.brief()),
-            (_, None) => format!("then {}", tier.brief()),
-        });
-    }
+    let mut said = tiers(placement);
     said.extend(placement.gate.map(|it| gate(it).to_owned()));
     if !placement.floor.is_empty() {
         said.push(format!("floor {}", placement.floor.brief()));
@@ -87,14 +79,26 @@ fn cpus(placement: &Placement) -> String {
     said.join("\n")
 }
 
+/// The tiers, in filling order, each with when it is open.
+pub(crate) fn tiers(placement: &Placement) -> Vec<String> {
+    let said = |(at, tier): (usize, &CpuSet)| match (at, placement.spill_below) {
+        (0, _) => tier.brief(),
+        (_, Some(1)) => format!("then {} when no core is idle", tier.brief()),
+        (_, Some(below)) => format!("then {} below {below} idle cores", tier.brief()),
+        (_, None) => format!("then {}", tier.brief()),
+    };
+    placement.tiers.iter().enumerate().map(said).collect()
+}
+
 /// When a gated class runs.
-pub(super) fn gate(gate: Gate) -> &'static str {
+pub(crate) fn gate(gate: Gate) -> &'static str {
     match gate {
         Gate::CoreIdle => "only when core idle",
     }
 }
 
-fn scheduling(placement: &Placement) -> String {
+/// Policy and nice value, or that neither is touched.
+pub(crate) fn scheduling(placement: &Placement) -> String {
     let policy = placement.attributes.policy.map(|policy| match policy {
         Scheduling::Fifo(priority) => format!("SCHED_FIFO {priority}"),
         Scheduling::RoundRobin(priority) => format!("SCHED_RR {priority}"),

@@ -1,0 +1,79 @@
+//! What is said of each kind of change.
+
+use cotenant_compiler::compile;
+use cotenant_compiler::topology::{Topology, TopologySource};
+use cotenant_grammar::SourceSet;
+use insta::assert_snapshot;
+
+use super::*;
+use crate::render;
+
+fn planned(text: &str) -> Plan {
+    let machine = Topology::load(&TopologySource::Synthetic("core:4 pu:2".to_owned())).unwrap();
+    let (plan, diagnostics) = compile(SourceSet::one("p", text), &machine);
+    plan.unwrap_or_else(|| panic!("{diagnostics:#?}"))
+}
+
+fn said(old: &str, new: &str) -> String {
+    let (old, new) = (planned(old), planned(new));
+    render::diff(&Comparison::of(&old, &new), &new)
+}
+
+#[test]
+fn the_same_policy_in_another_layout_changes_nothing() {
+    let same = said("rt class a: fifo; class b: nice 1", "# moved\n\nrt class a:\n    fifo;\nclass b: nice 1;");
+    assert_snapshot!(same, @r"
+    ### Placement on 1 package, 1 node, 4 cores, 8 CPUs (2 threads a core)
+
+    Nothing changes: every class gets what it had.
+    ");
+}
+
+#[test]
+fn what_moves_is_said_before_and_after() {
+    let old = "unmanaged: match exe sshd; rt class web: match unit w.service, on cores 0-1, priority 3, prefer idle core; \
+        class db: match exe postgres, nice 1; batch class old: match slice \"a*b.slice\", only when core idle;";
+    let new = "batch class night: match slice night.slice, only when core idle; \
+        class db: match exe postgres, nice -5, at least 1 core; unmanaged: match exe sshd; \
+        rt class web: match unit w.service and user `w`, on cores 1-3, fifo, priority 3, push equal prio;";
+    assert_snapshot!(said(old, new), @r"
+    ### Placement on 1 package, 1 node, 4 cores, 8 CPUs (2 threads a core)
+
+    1 class added, 2 classes changed, 1 class removed, 1 class matched in another order.
+
+    - **added** batch class `night`
+      - processes: `slice night.slice`
+      - CPUs: 2-7
+      - runs: only when core idle
+      - scheduling: SCHED_IDLE
+    - **changed** fair class `db`
+      - floor: – → CPUs 0-1
+      - scheduling: nice 1 → nice -5
+    - **changed** rt class `web`
+      - processes: `unit w.service` → `` unit w.service and user `w` ``
+      - CPUs: 0,2, then 1,3 when no core is idle → 2-7 (gains 4-7, loses 0-1)
+      - scheduling: SCHED_RR 3 → SCHED_FIFO 3
+      - threads of equal priority: – → pushed
+    - **removed** batch class `old`
+      - processes: `slice a*b.slice`
+      - CPUs: 0-7
+      - runs: only when core idle
+      - scheduling: SCHED_IDLE
+    - **moved** class `db`: now tried behind `night`
+    ");
+}
+
+#[test]
+fn a_clause_kept_by_other_means_is_news() {
+    let (old, mut new) = (planned("class a: nice 1;"), planned("class a: nice 1;"));
+    for clause in new.classes.iter_mut().filter_map(|it| it.placement.as_mut()).flat_map(|it| &mut it.clauses) {
+        clause.strength = cotenant_compiler::plan::Strength::Reactive;
+    }
+    let change = Change {
+        what: "`nice 1`".to_owned(),
+        before: Some("strict, by sched_setattr".to_owned()),
+        after: Some("reactive, by sched_setattr".to_owned()),
+        note: None,
+    };
+    assert_eq!(Comparison::of(&old, &new).changed[0].changes, [change]);
+}

@@ -1,0 +1,73 @@
+//! `plan --diff`: what a change of a policy moves.
+
+use std::fs;
+
+use crate::common::{Ran, run};
+
+const MACHINE: &str = "--topology=core:4 pu:2";
+const OLD: &str = "class web: match unit nginx.service, on cores 0-1;\nclass db: match exe postgres;\n";
+const NEW: &str = "class web: match unit nginx.service, on cores 1-2, nice -5;\nbatch class b: match slice b.slice, only when core idle;\n";
+
+fn compare(old: &str, new: &str, options: &[&str]) -> Ran {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let (old, new) = (file("old.policy", old), file("new.policy", new));
+    run(&[&["plan", MACHINE, "--diff", &old], options, &[&new]].concat())
+}
+
+#[test]
+fn a_change_is_told_in_words() {
+    let diff = compare(OLD, NEW, &[]);
+    assert_eq!((diff.code, diff.stderr.as_str()), (Some(0), ""));
+    insta::assert_snapshot!(diff.stdout, @r"
+    ### Placement on 1 package, 1 node, 4 cores, 8 CPUs (2 threads a core)
+
+    1 class added, 1 class changed, 1 class removed.
+
+    - **added** batch class `b`
+      - processes: `slice b.slice`
+      - CPUs: 0-7
+      - runs: only when core idle
+      - scheduling: SCHED_IDLE
+    - **changed** fair class `web`
+      - CPUs: 0-3 → 2-5 (gains 4-5, loses 0-1)
+      - scheduling: unchanged → nice -5
+    - **removed** fair class `db`
+      - processes: `exe postgres`
+      - CPUs: 0-7
+      - scheduling: unchanged
+    ");
+    let same = compare(OLD, OLD, &[]);
+    assert_eq!(same.code, Some(0));
+    assert!(same.stdout.ends_with("Nothing changes: every class gets what it had.\n"), "{}", same.stdout);
+}
+
+#[test]
+fn a_change_is_a_document() {
+    let diff = compare(OLD, NEW, &["--format", "json"]);
+    let diff: serde_json::Value = serde_json::from_str(&diff.stdout).unwrap();
+    assert_eq!(diff["schema_version"], 1);
+    assert_eq!(diff["added"][0]["name"], "b");
+    assert_eq!(diff["removed"][0]["name"], "db");
+    assert_eq!(
+        diff["changed"][0]["changes"][0],
+        serde_json::json!({ "what": "CPUs", "before": "0-3", "after": "2-5", "note": "gains 4-5, loses 0-1" })
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let broken = compare("class a: nise 1;", NEW, &[]);
+    assert_eq!((broken.code, broken.stdout.as_str()), (Some(1), ""));
+    assert!(broken.stderr.contains("error[unknown-clause]"), "{}", broken.stderr);
+    assert!(broken.stderr.ends_with("nothing is compared with a policy that is refused\n"), "{}", broken.stderr);
+    let picture = compare(OLD, NEW, &["--format", "svg"]);
+    assert_eq!(picture.code, Some(2));
+    assert!(picture.stderr.starts_with("error: a comparison cannot be shown as a picture\nhelp: "));
+    let twice = run(&["plan", MACHINE, "-", "--diff", "-"]);
+    assert_eq!(twice.stderr, "error: standard input is named twice\nhelp: write `-` once\n");
+}
