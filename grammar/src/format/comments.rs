@@ -67,6 +67,13 @@ fn close_range(tokens: &mut [Token<'_>], last: &mut Token<'_>) {
     }
 }
 
+/// `3`, or the `12.5%` of a clamp.
 fn is_number(token: &Token<'_>) -> bool {
-    token.kind == Kind::Word && token.text.bytes().all(|byte| byte.is_ascii_digit())
+    token.kind == Kind::Word && is_number_text(token.text)
+}
+
+pub(super) fn is_number_text(text: &str) -> bool {
+    let digits = text.strip_suffix('%').unwrap_or(text);
+    let is_percent = digits.len() < text.len();
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || is_percent && byte == b'.')
 }

@@ -2,6 +2,7 @@
 
 mod texts;
 
+use super::comments::is_number_text;
 use super::format;
 use crate::tokens::{Kind, scan};
 use proptest::prelude::*;
@@ -14,17 +15,13 @@ fn meaning(text: &str) -> Vec<&str> {
             drop_commas(&mut words);
         }
         match lexeme.text.split_once('-') {
-            Some((low, high)) if is_number(low) && is_number(high) => words.extend([low, "-", high]),
+            Some((low, high)) if is_number_text(low) && is_number_text(high) => words.extend([low, "-", high]),
             _ => words.push(lexeme.text),
         }
     }
     drop_commas(&mut words);
     words.pop_if(|word| *word == ";");
     words
-}
-
-fn is_number(word: &str) -> bool {
-    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn drop_commas(words: &mut Vec<&str>) {

@@ -100,6 +100,7 @@ fn blanks_between_words_and_inside_parentheses() {
 #[test]
 fn ranges_close_up() {
     laid_out("zone a: cpus 0 - 3 and cores 4-7;", &["zone a: cpus 0-3 and cores 4-7;"]);
+    laid_out("fair: clamp 10% - 12.5%;", &["fair: clamp 10%-12.5%;"]);
     laid_out("fair: nice -5;", &["fair: nice -5;"]);
     laid_out("zone a: cpus 0 - 3 - 5;", &["zone a: cpus 0-3 - 5;"]);
     laid_out("zone a: cpus 0 - # c\n 3;", &["zone a:", "    cpus 0 -  # c", "        3;"]);

@@ -215,7 +215,9 @@ fn process() -> impl Strategy<Value = Fields> {
     )
         .prop_map(|(comm, exe, args, user, group, cgroups)| {
             let comm = comm.into_iter().take(15).collect();
-            Fields { comm, exe, args, user, group, cgroups, ..Fields::default() }
+            let mut fields = Fields { comm, exe, args, user, group, ..Fields::default() };
+            fields.cgroups = cgroups;
+            fields
         })
 }
 

@@ -11,7 +11,7 @@ const LONG_WORD: &str = "a_word_of_which_two_do_not_fit_on_one_line_together";
 /// Tokens in any order, with any blanks between them or none.
 pub(super) fn soup() -> impl Strategy<Value = String> {
     let token = prop_oneof![
-        8 => select(vec!["rt", "class", "share", "itself", "or", "and", "0", "3", "-", "0 - 3", "5-7", "é*", "\"é, \\\"#\""]),
+        8 => select(vec!["rt", "class", "share", "itself", "or", "and", "0", "3", "-", "0 - 3", "5-7", "10% - 12.5%", "é*", "\"é, \\\"#\""]),
         1 => select(vec!["\u{a0}", "\u{feff}", "\u{b}"]),
         1 => Just(LONG_WORD),
         8 => select(vec![",", ";", ":", "(", ")"]),
