@@ -13,6 +13,10 @@ pub enum Change {
     Changed(String, Vec<&'static str>),
     /// The same classes in another matching order.
     Reordered,
+    /// Other conditions on the host.
+    Requirements,
+    /// Other settings of the kernel.
+    Kernel,
     /// The machine is another.
     Machine,
 }
@@ -24,6 +28,8 @@ impl std::fmt::Display for Change {
             Change::Removed(name) => write!(f, "class `{name}` removed"),
             Change::Changed(name, what) => write!(f, "class `{name}`: other {}", what.join(", ")),
             Change::Reordered => f.write_str("classes match in another order"),
+            Change::Requirements => f.write_str("the host must meet other requirements"),
+            Change::Kernel => f.write_str("other settings of the kernel"),
             Change::Machine => f.write_str("the machine changed"),
         }
     }
@@ -52,6 +58,12 @@ pub fn diff(old: &Plan, new: &Plan) -> Vec<Change> {
     if !positions.is_sorted() {
         changes.push(Change::Reordered);
     }
+    if old.requirements != new.requirements {
+        changes.push(Change::Requirements);
+    }
+    if !old.kernel.iter().map(|setting| &setting.knob).eq(new.kernel.iter().map(|setting| &setting.knob)) {
+        changes.push(Change::Kernel);
+    }
     if old.topology != new.topology {
         changes.push(Change::Machine);
     }
@@ -76,7 +88,7 @@ fn changed(old: &PlannedClass, new: &PlannedClass) -> Vec<&'static str> {
         note(old.equal_prio != new.equal_prio, "equal-priority rule");
         note(old.attributes != new.attributes || old.demands.deadline != new.demands.deadline, "scheduling");
         let rest = |demands: &Demands| Demands { deadline: None, ..demands.clone() };
-        note(rest(&old.demands) != rest(&new.demands), "further clauses");
+        note(rest(&old.demands) != rest(&new.demands), "clauses");
     }
     what
 }

@@ -151,3 +151,16 @@ fn misfits_of_the_whole_language_are_found_at_their_place() {
         assert_eq!(findings(text, &machine(4, 2)), [finding], "{text}");
     }
 }
+
+#[test]
+fn a_diff_speaks_of_the_host_too() {
+    let machine = machine(4, 2);
+    let plan = |text: &str| planned(text, &machine);
+    let old = plan("require: linux 6.1; kernel: autogroup on; class a: nice 1;");
+    let said = |new: &Plan| diff(&old, new).iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(said(&plan("class a: nice 1; kernel:\n autogroup on; require: linux 6.1;")), Vec::<String>::new());
+    let new = plan("require: linux 6.2; kernel: autogroup off; class a: nice 1, insist;");
+    let expected =
+        ["class `a`: other clauses", "the host must meet other requirements", "other settings of the kernel"];
+    assert_eq!(said(&new), expected);
+}
