@@ -32,7 +32,7 @@ test: setup
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) run --quiet --locked -- lint --topology 'pack:1 core:8 pu:2' policies/*.policy
 	$(CARGO) run --quiet --locked -- fmt --check policies/
-	$(CARGO) test --workspace --locked
+	FUZZ_SECONDS=60 $(CARGO) test --workspace --locked
 
 fmt:
 	$(CARGO) fmt --all
