@@ -43,7 +43,8 @@ pub(crate) struct PolicyClass {
     pub(crate) written: Option<ProcessExpr>,
     /// Whether a clause could not be read; then nothing is concluded from the absence of clauses.
     pub(crate) damaged: bool,
-    pub(crate) settings: Settings,
+    /// Boxed: most are absent, and a class is moved from stage to stage.
+    pub(crate) settings: Box<Settings>,
 }
 
 /// The clauses of a class but `match`, each with its place.

@@ -66,9 +66,9 @@ pub(super) fn gather(class: ResolvedClass, report: &mut impl FnMut(Mistake)) -> 
     let ResolvedClass { syntax, selectors, zones } = class;
     let (mut selectors, mut zones) = (selectors.into_iter(), zones.into_iter());
     let mut matched: Option<(Option<Selector>, Span, ProcessExpr)> = None;
-    let mut settings = Settings::default();
+    let mut settings = Box::new(Settings::default());
     for At { value, span } in syntax.clauses {
-        let set = &mut settings;
+        let set = &mut *settings;
         let whole = |span: &Span| *span;
         match value {
             Clause::Match(written) => {

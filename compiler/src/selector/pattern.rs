@@ -23,7 +23,7 @@ pub enum Scope {
 pub struct Pattern {
     text: String,
     /// Absent where the text has no special character, which is both the common and the cheap case.
-    glob: Option<Compiled>,
+    glob: Option<Box<Compiled>>,
 }
 
 /// A glob that is known to be good. Its matcher, a regular expression's machine of some kilobytes, is made when it is
@@ -51,7 +51,7 @@ impl Pattern {
         let compile = || {
             let mut builder = GlobBuilder::new(text);
             let glob = builder.literal_separator(scope == Scope::Path).backslash_escape(false).build();
-            glob.map(|glob| Compiled { glob, matcher: OnceLock::new() })
+            glob.map(|glob| Box::new(Compiled { glob, matcher: OnceLock::new() }))
                 .map_err(|error| BadGlob { reason: error.kind().to_string() })
         };
         let glob = special.then(compile).transpose()?;
@@ -80,8 +80,9 @@ impl Pattern {
     pub fn matches(&self, value: &[u8]) -> bool {
         match &self.glob {
             None => self.text.as_bytes() == value,
-            Some(Compiled { glob, matcher }) => {
-                matcher.get_or_init(|| glob.compile_matcher()).is_match(OsStr::from_bytes(value))
+            Some(compiled) => {
+                let matcher = compiled.matcher.get_or_init(|| compiled.glob.compile_matcher());
+                matcher.is_match(OsStr::from_bytes(value))
             }
         }
     }
