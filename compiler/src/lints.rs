@@ -96,7 +96,7 @@ fn for_each_expression(parsed: &Parsed, visit: &mut dyn FnMut(&ProcessExpr)) {
 fn descend(expr: &ProcessExpr, visit: &mut dyn FnMut(&ProcessExpr)) {
     visit(expr);
     match expr {
-        ProcessExpr::Not(_, inner) => descend(inner, visit),
+        ProcessExpr::Not(_, inner) | ProcessExpr::Relative(_, inner) => descend(inner, visit),
         ProcessExpr::All(parts) | ProcessExpr::Any(parts) => parts.iter().for_each(|part| descend(part, visit)),
         _ => {}
     }

@@ -47,37 +47,38 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     };
     let roots = options.place.roots();
     let _lock = RunLock::take(&roots.run)?;
-    let unwatched = unwatched(&plan);
+    let unkept = unkept(&plan);
     let (mut enforcer, recovered) = Enforcer::start(roots, plan)?;
     let mut pass = recovered;
     pass.add(enforcer.scan()?);
     let members = enforcer.members().count();
     print(&format!("{members} {} placed\n", if members == 1 { "process" } else { "processes" }))?;
-    Ok(shortfall(&pass, &unwatched))
+    Ok(shortfall(&pass, &unkept))
 }
 
-/// Clauses that hold only while somebody watches, one line each.
-fn unwatched(plan: &Plan) -> Vec<String> {
+/// Clauses that hold only while somebody watches, or not at all, one line each.
+fn unkept(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     for class in &plan.classes {
-        let clauses = class.placement.iter().flat_map(|placement| &placement.clauses);
-        for clause in clauses.filter(|clause| clause.strength == Strength::Reactive) {
-            lines.push(format!("class `{}`: `{}` follows the load, which nobody watches now", class.name, clause.text));
+        for clause in class.placement.iter().flat_map(|placement| &placement.clauses) {
+            let why = match clause.strength {
+                Strength::Reactive => "follows the load, which nobody watches now: run `cotenant enforce` to keep it",
+                Strength::Refused => clause.effect.as_str(),
+                Strength::Strict | Strength::Bounded => continue,
+            };
+            lines.push(format!("class `{}`: `{}` {why}", class.name, clause.text));
         }
     }
     lines
 }
 
 /// Says what was not done.
-fn shortfall(pass: &Pass, unwatched: &[String]) -> Outcome {
+fn shortfall(pass: &Pass, unkept: &[String]) -> Outcome {
     for failure in &pass.failures {
         tell(&format!("not done: process {} of class `{}`: {}\n", failure.pid, failure.class, failure.error));
     }
-    for line in unwatched {
+    for line in unkept {
         tell(&format!("not done: {line}\n"));
     }
-    if !unwatched.is_empty() {
-        tell("help: to keep these, run `cotenant enforce`\n");
-    }
-    if pass.failures.is_empty() && unwatched.is_empty() { Outcome::Done } else { Outcome::InPart }
+    if pass.failures.is_empty() && unkept.is_empty() { Outcome::Done } else { Outcome::InPart }
 }

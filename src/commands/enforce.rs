@@ -57,7 +57,7 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
         return Ok(Outcome::Refused);
     };
     log::start();
-    let mut host = PolicyOnDisk { paths: options.policy.paths.clone(), machine, seen: Ok(first.sources) };
+    let mut host = PolicyOnDisk::new(&options.policy.paths, machine, first.sources);
     let settings = Settings { roots: options.place.roots(), tick: options.tick };
     let pass = daemon::run(&settings, plan, &mut host)?;
     Ok(if pass.failures.is_empty() { Outcome::Done } else { Outcome::InPart })

@@ -74,3 +74,19 @@ fn only_what_differs_is_touched() {
     until("the log", || stage.log().contains("class `a`: other scheduling"));
     assert!(!stage.log().contains("class `b`"), "{}", stage.log());
 }
+
+#[test]
+fn an_included_file_is_watched_where_it_stands() {
+    let Some(mut stage) = stage() else { return };
+    std::fs::create_dir(stage.path("conf.d")).unwrap();
+    let policy = stage.policy("p.policy", "include \"conf.d/*.policy\";");
+    stage.policy("conf.d/a.policy", "rt class web: match exe @/web, priority 3;");
+    let pid = stage.sleeper("web");
+    stage.daemon(&policy, &[]);
+    assert_eq!(kernel(pid).priority, 3);
+    stage.policy("conf.d/a.policy", "rt class web: match exe @/web, priority 4;");
+    until("the included change", || kernel(pid).priority == 4);
+    // A file that the pattern takes in later comes first by its name.
+    stage.policy("conf.d/0.policy", "batch class web-first: match exe @/web;");
+    until("the newly included file", || kernel(pid).policy == IDLE);
+}

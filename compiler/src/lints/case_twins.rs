@@ -86,7 +86,7 @@ fn gather<'a>(expr: &'a ProcessExpr, literals: &mut Vec<(Field, &'a Name)>) {
         ProcessExpr::Predicate(field, text) if field.value != Field::Arg && is_literal(&text.value) => {
             literals.push((field.value, text));
         }
-        ProcessExpr::Not(_, inner) => gather(inner, literals),
+        ProcessExpr::Not(_, inner) | ProcessExpr::Relative(_, inner) => gather(inner, literals),
         ProcessExpr::All(parts) | ProcessExpr::Any(parts) => parts.iter().for_each(|part| gather(part, literals)),
         _ => {}
     }

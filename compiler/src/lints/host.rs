@@ -1,6 +1,6 @@
 //! What only the host itself can say: which accounts it knows, and how its kernel is set.
 
-use cotenant_grammar::tree::{Clause, Field, Parsed, ProcessExpr, Statement};
+use cotenant_grammar::tree::{Clause, Field, Knob, Parsed, ProcessExpr, Statement};
 use cotenant_grammar::{Diagnostics, SourceSet};
 
 use super::mistake::Lint;
@@ -29,10 +29,16 @@ pub fn on_host(sources: SourceSet, facts: &HostFacts<'_>) -> Diagnostics {
 }
 
 fn nice_under_autogroup(parsed: &Parsed, facts: &HostFacts<'_>, report: &mut dyn FnMut(Lint)) {
-    let classes = parsed.statements.iter().filter(|_| facts.autogroup).filter_map(|statement| match statement {
-        Statement::Class(class) => Some(class),
+    let knobs = parsed.statements.iter().filter_map(|statement| match statement {
+        Statement::Kernel(knobs) => Some(knobs),
         _ => None,
     });
+    let switched_off = knobs.flatten().any(|knob| knob.value == Knob::Autogroup(false));
+    let classes =
+        parsed.statements.iter().filter(|_| facts.autogroup && !switched_off).filter_map(|statement| match statement {
+            Statement::Class(class) => Some(class),
+            _ => None,
+        });
     let nice = classes.flat_map(|class| &class.clauses).filter(|clause| matches!(clause.value, Clause::Nice(_)));
     nice.for_each(|clause| report(Lint::NiceUnderAutogroup { at: clause.span }));
 }

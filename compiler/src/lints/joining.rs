@@ -5,7 +5,7 @@
 use super::class::{Class, claimed, place};
 use super::logic::{Atom, Case, Kind};
 use super::mistake::Lint;
-use crate::selector::Account;
+use crate::selector::{Account, Selector};
 
 /// Directories in which only root creates programs, by the Filesystem Hierarchy Standard and the custom of distributions.
 const ROOTS_OWN: &[&str] = &[
@@ -74,7 +74,9 @@ fn way(case: &Case<'_>) -> Way {
         return Way::Root;
     }
     let guarded = |atom: &Atom<'_>| match atom {
-        Atom::User(_) | Atom::Group(_) | Atom::Opaque(_) => true,
+        Atom::User(_) | Atom::Group(_) => true,
+        Atom::Opaque(selector) => !matches!(selector, Selector::Policy(_)),
+        Atom::Text(Kind::ScriptPath, words) => only_root_writes(words.text()),
         Atom::Text(kind, _) => matches!(kind, Kind::Cgroup | Kind::Unit | Kind::Slice),
     };
     if claimed(case).any(|claim| guarded(&claim.atom)) {

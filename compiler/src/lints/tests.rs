@@ -26,7 +26,8 @@ fn said(sources: &SourceSet, diagnostics: &Diagnostics) -> Vec<String> {
         let others: Vec<_> = it.secondary.iter().map(|label| sources.text(label.span)).collect();
         format!("{} | {} | {}", it.code.0, sources.text(it.primary.span), others.join(" + "))
     };
-    diagnostics.iter().filter(|it| it.code.0 != "matched-by-name").map(line).collect()
+    let aside = ["matched-by-name", "not-carried-out"];
+    diagnostics.iter().filter(|it| !aside.contains(&it.code.0)).map(line).collect()
 }
 
 fn found(text: &str) -> Vec<String> {
@@ -59,6 +60,17 @@ fn each_lint_points_at_its_words() {
         ("class make: nice 1;", "launcher-without-descendants | make | "),
         ("zone a: core 0; zone A: core 1; class x: on a and A;", "case-twins | A | a"),
         ("class a: match unit a.service and unit b.service;", "and-for-or | unit b.service | unit a.service"),
+        (
+            "class a: match thread x*; class b: match thread xy and user u;",
+            "shadowed | thread xy and user u | thread x*",
+        ),
+        ("class a: match script a.py and script b.py;", "never-matches | script b.py | script a.py"),
+        ("class a: match ancestor (unit x);", "unit-suffix | x | "),
+        ("rt class a: on core 0, match script a.py;", "rt-by-name | script a.py | "),
+        (
+            "rt class a: on core 0, match exe /usr/bin/python3 and script b.py;",
+            "rt-interpreter | exe /usr/bin/python3 | ",
+        ),
         ("class a: match slice x.service;", "unit-suffix | x.service | "),
         ("class a: match comm .*nginx;", "regex-like | .*nginx | "),
         ("class a: match exe ./x;", "relative-path | ./x | "),
@@ -88,6 +100,9 @@ fn what_may_be_meant_is_let_be() {
         "class a: match exe remake or exe makefile;",
         "rt class a: on core 0, match unit a.service or slice b.slice or user u or group g;",
         "rt class a: on core 0, match exe /usr/bin/a or exe /opt/**/b or user u and comm x;",
+        "rt class a: on core 0, match exe /usr/bin/python3 and script /usr/bin/b;",
+        "class a: match script /x/b.py; class b: match script b.py;",
+        "class a: match parent (exe x); class b: match exe x;",
         "rt class a: on core 0, match arg x and exe /usr/bin/a;",
         "rt class a: on core 0, match user root and exe x;",
         "rt class a: match user u, never spill;",

@@ -1,6 +1,6 @@
 //! The daemon's policy: files that change.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cotenant_compiler::Plan;
 use cotenant_compiler::topology::Topology;
@@ -8,7 +8,7 @@ use cotenant_enforcer::daemon::{Host, Notice, View};
 use cotenant_grammar::SourceSet;
 
 use super::log;
-use crate::enforcing::compiled;
+use crate::enforcing::{Compiled, compiled};
 use crate::failure::Failure;
 use crate::render;
 use crate::terminal::Look;
@@ -18,10 +18,24 @@ const LOG_WIDTH: usize = 100;
 
 /// A policy that is read again whenever it changes.
 pub(super) struct PolicyOnDisk {
-    pub(super) paths: Vec<PathBuf>,
-    pub(super) machine: Topology,
+    paths: Vec<PathBuf>,
+    machine: Topology,
     /// What the last look found: texts, or what kept them from being read.
-    pub(super) seen: Result<SourceSet, String>,
+    seen: Result<SourceSet, String>,
+    /// The last texts that could be read.
+    readable: SourceSet,
+}
+
+impl PolicyOnDisk {
+    /// The policy of these paths, as it was read for the first time.
+    pub(super) fn new(paths: &[PathBuf], machine: Topology, first: SourceSet) -> PolicyOnDisk {
+        PolicyOnDisk { paths: paths.to_owned(), machine, seen: Ok(first.clone()), readable: first }
+    }
+
+    fn refusal(compiled: &Compiled) -> String {
+        let look = Look { width: LOG_WIDTH, colour: false };
+        render::human(&compiled.diagnostics.errors(), &compiled.sources, look)
+    }
 }
 
 impl Host for PolicyOnDisk {
@@ -31,17 +45,20 @@ impl Host for PolicyOnDisk {
         if now == self.seen {
             return Ok(None);
         }
+        if let Ok(sources) = &now {
+            self.readable = sources.clone();
+        }
         self.seen = now;
-        let compiled = compiled.map_err(|failure| failure.text())?;
-        let why = || {
-            let look = Look { width: LOG_WIDTH, colour: false };
-            render::human(&compiled.diagnostics.errors(), &compiled.sources, look)
-        };
-        compiled.plan.map(Some).ok_or_else(why)
+        let mut compiled = compiled.map_err(|failure| failure.text())?;
+        let plan = compiled.plan.take();
+        plan.map(Some).ok_or_else(|| Self::refusal(&compiled))
     }
 
+    /// The paths given, and of every text its file and the directory it stands in, where another may come to be included.
     fn paths(&self) -> Vec<PathBuf> {
-        self.paths.clone()
+        let texts = self.readable.iter().map(|(_, source)| Path::new(source.name()));
+        let read = texts.flat_map(|path| [Some(path), path.parent().filter(|above| *above != Path::new(""))]);
+        self.paths.iter().cloned().chain(read.flatten().map(Path::to_owned)).collect()
     }
 
     fn tell(&mut self, notice: &Notice<'_>) {

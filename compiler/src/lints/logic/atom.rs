@@ -9,6 +9,12 @@ use crate::selector::{Account, Pattern, Selector};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::lints) enum Kind {
     Comm,
+    /// A thread's own name.
+    Thread,
+    /// The whole path of the script.
+    ScriptPath,
+    /// Its last part.
+    ScriptLast,
     /// The whole path of the executable.
     ExePath,
     /// Its last part.
@@ -51,6 +57,9 @@ pub(in crate::lints) struct Claim<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::lints) enum Subject {
     Comm,
+    Thread,
+    ScriptPath,
+    ScriptLast,
     Exe,
     Args,
     Cgroups,
@@ -63,6 +72,9 @@ impl Kind {
     pub(super) fn subject(self) -> Subject {
         match self {
             Kind::Comm => Subject::Comm,
+            Kind::Thread => Subject::Thread,
+            Kind::ScriptPath => Subject::ScriptPath,
+            Kind::ScriptLast => Subject::ScriptLast,
             Kind::ExePath | Kind::ExeLast => Subject::Exe,
             Kind::Arg => Subject::Args,
             Kind::Cgroup | Kind::Unit | Kind::Slice | Kind::Component => Subject::Cgroups,

@@ -15,7 +15,7 @@ const COMM_BYTES: usize = 15;
 impl Logic {
     /// Whether no process satisfies all claims.
     pub(in crate::lints) fn contradicts_itself(&self, case: &Case<'_>) -> bool {
-        // Seven subjects at most, and one in nearly every case.
+        // A few subjects at most, and one in nearly every case.
         let mut asked: Vec<Subject> = Vec::new();
         case.iter().map(|claim| claim.atom.subject()).any(|subject| {
             let first = !asked.contains(&subject);
@@ -39,8 +39,9 @@ impl Logic {
             return false;
         }
         match subject {
-            Subject::Comm => self.no_text(&about, Some(COMM_BYTES)),
-            Subject::Exe => self.no_text(&about, None),
+            Subject::Comm | Subject::Thread => self.no_text(&about, Some(COMM_BYTES)),
+            // What is claimed of a script's path and of its last part is held apart: a script has two kinds of separator.
+            Subject::Exe | Subject::ScriptPath | Subject::ScriptLast => self.no_text(&about, None),
             Subject::Args | Subject::Cgroups => {
                 about.iter().filter(|claim| claim.holds).any(|claim| self.no_such_item(claim, &about))
             }

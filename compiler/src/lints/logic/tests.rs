@@ -180,6 +180,7 @@ fn leaf() -> impl Strategy<Value = Selector> {
         glob().prop_map(|text| on(Field::Comm, text)),
         glob().prop_map(|text| on(Field::Exe, text)),
         select(PATH_GLOBS).prop_map(|text| on(Field::Exe, text)),
+        glob().prop_map(|text| on(Field::Thread, text)),
         glob().prop_map(|text| on(Field::Arg, text)),
         select(PATH_GLOBS).prop_map(|text| on(Field::Cgroup, text)),
         glob().prop_map(|text| on(Field::Unit, text)),
