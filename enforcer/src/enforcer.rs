@@ -2,11 +2,12 @@
 //!
 //! [`Enforcer`] is a plain store; what is done with it stands in the modules beside: `membership` says which process is
 //! in which class, `conform` writes what a class wants and only what differs, `tick` follows the load, `release` puts
-//! everything back.
+//! everything back, `recover` also what an earlier run left.
 
 mod conform;
 mod in_place;
 mod membership;
+mod recover;
 mod release;
 mod scan;
 mod tick;

@@ -21,7 +21,7 @@ use crate::journal::Record;
 use crate::member::{Origin, Place};
 use crate::procfs::Cgroups;
 use crate::sys::affinity;
-use crate::thread::{Before, Mask, Touched, Wrote};
+use crate::thread::{Mask, Touched, Wrote};
 
 /// Looks for new threads of one process before the rest is left to the events about them.
 const LOOKS: usize = 16;
@@ -72,30 +72,21 @@ impl Enforcer {
     /// Reads what the threads are that have no record yet, and puts it into the journal. Returns whether there were any.
     fn note_threads(&mut self, pid: Pid, cgroups: &Cgroups) -> Result<bool, KernelError> {
         let found = self.procfs.threads(pid)?;
-        let online = self.plan.topology.online().clone();
+        let cpuset = self.ground.cpus_of(cgroups, self.plan.topology.online());
         let Some(member) = self.members.get_mut(&pid) else { return Ok(false) };
         member.threads.retain(|tid, _| found.contains(tid));
         let new: Vec<Tid> = found.into_iter().filter(|tid| !member.threads.contains_key(tid)).collect();
         let mut records = Vec::new();
         for tid in new {
-            let placed = member.placed_for.is_some();
-            let leader = member.threads.get(&pid.leader()).or_else(|| member.threads.values().next());
-            let start = match self.procfs.thread_stat(pid, tid) {
-                Ok(stat) => stat.start,
+            let noted = self.procfs.thread_stat(pid, tid).and_then(|stat| {
+                let placed = member.placed_for.is_some();
+                let makers = member.threads.values().filter(|_| placed);
+                Touched::inherited(tid, stat.start, makers, &cpuset)
+            });
+            let touched = match noted {
+                Ok(touched) => touched,
                 Err(error) if error.is_gone() => continue,
                 Err(error) => return Err(error),
-            };
-            let touched = match leader.filter(|_| placed) {
-                // It was made by a thread that is placed and has what that one was given.
-                Some(leader) => Touched { start, before: leader.before.inherited(), wrote: leader.wrote.clone() },
-                None => {
-                    let cpuset = self.ground.path_of(cgroups).map(|path| self.ground.cpus_at(path, &online));
-                    match Before::read(tid, &cpuset.unwrap_or_else(|| online.clone())) {
-                        Ok(before) => Touched { start, before, wrote: Wrote::default() },
-                        Err(error) if error.is_gone() => continue,
-                        Err(error) => return Err(error),
-                    }
-                }
             };
             records.push(Record::Thread { pid, tid, touched: touched.clone() });
             member.threads.insert(tid, touched);
@@ -117,32 +108,38 @@ impl Enforcer {
         let (start, place) = (member.start, member.place.clone());
         let same_class = member.placed_for.as_deref() == Some(class);
         let path = self.ground.path_of(cgroups).unwrap_or(Path::new("/"));
+        let stops = placement.gate.is_some();
         let stands = match &place {
             Some(Place::Everywhere) => everywhere,
-            Some(Place::Moved(_)) => !everywhere && self.ground.is_own(path),
-            Some(Place::InPlace(held)) => !everywhere && self.in_place.contains_key(held),
+            Some(Place::Moved(_)) => !everywhere && self.ground.holds(cgroups, class, stops),
+            Some(Place::InPlace(held)) => !everywhere && self.is_held_for(held, class) && held == path,
             Some(Place::Affinity(_)) => !everywhere,
             None => false,
         };
         if stands && same_class {
             return Ok(());
         }
+        if !same_class {
+            self.yield_masks(pid, cgroups)?;
+        }
         let cpus = self.share_of(pid).unwrap_or_else(|| placement.reach());
-        let stops = placement.gate.is_some();
-        let origin = match &place {
-            Some(Place::Moved(origin)) => origin.clone(),
-            _ => self.ground.origin(cgroups, stops),
-        };
         let moves = !everywhere && self.ground.takes_moves() && (path == Path::new("/") || self.ground.is_own(path));
-        if !moves {
+        if !(moves && matches!(place, Some(Place::Moved(_)))) {
             self.unplace(pid)?;
         }
         let next = if everywhere {
             Place::Everywhere
         } else if moves {
-            let from_freezer = self.ground.origin(cgroups, stops).freezer;
-            let origin = Origin { freezer: origin.freezer.or(from_freezer), ..origin };
+            let from = self.ground.origin(cgroups, stops);
+            let origin = match place {
+                Some(Place::Moved(origin)) => Origin { freezer: origin.freezer.or(from.freezer), ..origin },
+                _ => from,
+            };
             self.journal.append(&[Record::Process { pid, start, origin: origin.clone() }])?;
+            // Known before it is done: where the second of two moves is refused, the first is undone with the rest.
+            if let Some(member) = self.members.get_mut(&pid) {
+                member.place = Some(Place::Moved(origin.clone()));
+            }
             self.ground.take_in(pid, cgroups, class, &cpus, stops)?;
             Place::Moved(origin)
         } else {
@@ -157,51 +154,85 @@ impl Enforcer {
         Ok(())
     }
 
+    /// What somebody else did to a process's masks since is where another class begins.
+    fn yield_masks(&mut self, pid: Pid, cgroups: &Cgroups) -> Result<(), KernelError> {
+        let cpuset = self.ground.cpus_of(cgroups, self.plan.topology.online());
+        let Some(member) = self.members.get_mut(&pid) else { return Ok(()) };
+        let yielded = member.threads.iter_mut().map(|(tid, touched)| touched.yield_mask(*tid, &cpuset));
+        yielded.filter_map(Result::err).find(|error| !error.is_gone()).map_or(Ok(()), Err)
+    }
+
     /// Takes a process out of its place, but for its own mask.
     pub(super) fn unplace(&mut self, pid: Pid) -> Result<(), KernelError> {
         let place = self.members.get_mut(&pid).and_then(|member| member.place.take());
-        match place {
-            Some(Place::Moved(origin)) => self.ground.give_back(pid, &origin),
-            Some(Place::InPlace(path)) => self.let_go_unless_held(&path),
+        let done = match &place {
+            // Where somebody else moved it on since, it is theirs.
+            Some(Place::Moved(origin)) => match self.procfs.cgroups(pid) {
+                Ok(cgroups) => self.ground.give_back(pid, &cgroups, origin),
+                Err(error) => Err(error),
+            },
+            Some(Place::InPlace(path)) => self.let_go_unless_held(path),
             Some(Place::Everywhere | Place::Affinity(_)) | None => Ok(()),
+        };
+        match done {
+            Err(error) if !error.is_gone() => {
+                if let Some(member) = self.members.get_mut(&pid) {
+                    member.place = place;
+                }
+                Err(error)
+            }
+            _ => Ok(()),
         }
     }
 
     /// Gives every thread what is missing.
     fn attend_threads(&mut self, pid: Pid, placement: &Placement) -> Result<(), KernelError> {
         let Some(share) = self.share_of(pid) else { return Ok(()) };
-        let everything = self.everything();
+        let (everything, cpuset) = (self.everything(), self.cpuset_of(pid));
         let Some(member) = self.members.get_mut(&pid) else { return Ok(()) };
         let Some(place) = member.place.clone() else { return Ok(()) };
         let holds = placement.equal_prio == Some(EqualPrio::Hold);
-        let (mut todos, mut records, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut todos, mut records, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         for (tid, touched) in &mut member.threads {
             let known = touched.wrote.clone();
             let wish = mask(placement, &place, &share, touched, *tid, &everything);
             let intended = wish.and_then(|wish| {
                 if wish.is_none() && !holds && touched.wrote.cpus.is_some() {
-                    touched.restore_mask(*tid, &everything, &share)?;
+                    touched.restore_mask(*tid, &everything, &cpuset)?;
                 }
-                touched.intend(*tid, placement.attributes, wish.as_ref())
+                touched.intend(*tid, placement.attributes, wish.as_ref(), &cpuset)
             });
             match intended {
-                Ok(todo) => todos.push((*tid, todo)),
-                Err(error) if error.is_gone() => gone.push(*tid),
-                Err(error) => return Err(error),
+                Ok(todo) if todo.is_empty() => {}
+                Ok(todo) => todos.push((*tid, todo, known.clone())),
+                Err(error) => refused.push((*tid, error)),
             }
             if touched.wrote != known {
                 records.push(Record::Thread { pid, tid: *tid, touched: touched.clone() });
             }
         }
-        member.threads.retain(|tid, _| !gone.contains(tid));
         self.journal.append(&records)?;
-        for (tid, todo) in todos.iter().filter(|(_, todo)| !todo.is_empty()) {
-            match Touched::perform(*tid, todo) {
-                Err(error) if !error.is_gone() => return Err(error),
-                _ => {}
+        // What one thread refuses does not keep the others from theirs.
+        for (tid, todo, known) in todos {
+            if let Err(error) = Touched::perform(tid, &todo) {
+                refused.push((tid, error));
+                self.not_written(pid, tid, known)?;
             }
         }
-        Ok(())
+        let gone = |(tid, error): &(Tid, KernelError)| error.is_gone().then_some(*tid);
+        let ended: Vec<Tid> = refused.iter().filter_map(gone).collect();
+        if let Some(member) = self.members.get_mut(&pid) {
+            member.threads.retain(|tid, _| !ended.contains(tid));
+        }
+        refused.into_iter().map(|(_, error)| error).find(|error| !error.is_gone()).map_or(Ok(()), Err)
+    }
+
+    /// Takes back the note of a write that was refused, so that what stands is not taken for somebody else's doing.
+    fn not_written(&mut self, pid: Pid, tid: Tid, known: Wrote) -> Result<(), KernelError> {
+        let touched = self.members.get_mut(&pid).and_then(|member| member.threads.get_mut(&tid));
+        let Some(touched) = touched else { return Ok(()) };
+        touched.wrote = known;
+        self.journal.append(&[Record::Thread { pid, tid, touched: touched.clone() }])
     }
 
     /// For a class that holds equals: gives each of its threads one CPU.
@@ -231,12 +262,19 @@ impl Enforcer {
     }
 
     fn pin(&mut self, pid: Pid, tid: Tid, cpu: CpuId) -> Result<(), KernelError> {
-        let one: CpuSet = [cpu].into_iter().collect();
+        let (one, cpuset): (CpuSet, CpuSet) = ([cpu].into_iter().collect(), self.cpuset_of(pid));
         let touched = self.members.get_mut(&pid).and_then(|member| member.threads.get_mut(&tid));
         let Some(touched) = touched else { return Ok(()) };
-        let todo = touched.intend_cpus(tid, &one)?;
+        let known = touched.wrote.clone();
+        let todo = touched.intend_cpus(tid, &one, &cpuset)?;
+        if touched.wrote == known && todo.is_empty() {
+            return Ok(());
+        }
         self.journal.append(&[Record::Thread { pid, tid, touched: touched.clone() }])?;
-        Touched::perform(tid, &todo)
+        match Touched::perform(tid, &todo) {
+            Err(error) => self.not_written(pid, tid, known).and(Err(error)),
+            done => done,
+        }
     }
 
     /// The CPUs of the process's class now, or where the class must stop and cannot, the one it is left with.

@@ -19,7 +19,7 @@ fn process(pid: i32) -> Record {
 
 fn group(path: &str) -> Record {
     let (before, wrote) = (Default::default(), "1".parse().unwrap());
-    Record::Group { path: PathBuf::from(path), before, wrote }
+    Record::Group { path: PathBuf::from(path), before, wrote, frozen: true }
 }
 
 #[test]
