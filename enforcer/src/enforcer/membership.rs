@@ -33,6 +33,13 @@ pub(super) fn verdict(plan: &Plan, has_not_execed: bool, own: Option<usize>, fro
 impl Enforcer {
     /// Follows one event.
     pub fn follow(&mut self, event: &ProcEvent) -> Pass {
+        let pass = self.respond_to(event);
+        // A journal that cannot be rewritten is longer than it need be, and says the same.
+        drop(self.compact());
+        pass
+    }
+
+    fn respond_to(&mut self, event: &ProcEvent) -> Pass {
         match event {
             ProcEvent::Fork { parent, parent_thread, child } => self.forked(*parent, *parent_thread, *child),
             ProcEvent::Thread { process, thread } => self.new_thread(*process, *thread),

@@ -59,6 +59,8 @@ impl Enforcer {
     /// Puts everything back and removes cotenant's groups. Afterwards nothing is managed.
     pub fn release_all(&mut self) -> Pass {
         let mut pass = Pass::default();
+        // What is still refused is to be said, though it may have been said before.
+        self.failures.clear();
         for class in self.ground.classes() {
             // A stopped process cannot be moved on by anybody else.
             let thawed = self.ground.set_frozen(&class, false);
@@ -111,16 +113,12 @@ impl Enforcer {
         self.ground.cpus_of(&cgroups, self.plan.topology.online())
     }
 
-    /// Rewrites the journal when most of its lines no longer matter. To be called now and then: every exec adds to it.
+    /// Rewrites the journal when most of its lines no longer matter: every exec adds to it.
     ///
     /// # Errors
     /// Where the new one cannot be written; the old one stays, which says the same.
-    pub fn compact(&mut self) -> Result<(), KernelError> {
-        if self.journal.lines() < 1_000 {
-            return Ok(());
-        }
-        let threads: usize = self.members.values().map(|member| member.threads.len()).sum();
-        if self.journal.lines() < 1_000 + 4 * (threads + self.members.len()) {
+    pub(super) fn compact(&mut self) -> Result<(), KernelError> {
+        if !self.journal.has_grown() {
             return Ok(());
         }
         let records = self.records();

@@ -81,6 +81,7 @@ impl Enforcer {
         self.accounts.forget();
         self.assignment = Assignment::initial(&self.plan);
         self.pins.clear();
+        self.behind.clear();
         let mut pass = Pass::default();
         // What is of no class any more goes back first.
         let place_of = |old: &PlannedClass| self.plan.classes.iter().position(|class| class.succeeds(old));

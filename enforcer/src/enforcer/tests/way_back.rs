@@ -222,3 +222,24 @@ fn a_process_outlives_its_leader() {
     enforcer.release_all();
     assert_eq!(sched::get(Tid(last)).unwrap().policy, SchedPolicy::Other);
 }
+
+#[test]
+fn the_journal_stays_short_however_many_come_and_go() {
+    if !is_root() {
+        return;
+    }
+    let mut stage = Stage::new();
+    let a = stage.sleeper("a");
+    settled(a, "a");
+    let mut enforcer = stage.start(stage.plan("batch class a: match exe @/a;", &machine(1)));
+    enforcer.scan().unwrap();
+    let length = |stage: &Stage| std::fs::read_to_string(stage.roots.run.join("journal")).unwrap().lines().count();
+    let exec = crate::events::ProcEvent::Exec { process: a };
+    let exit = crate::events::ProcEvent::Exit { process: a, thread: a.leader(), status: 0 };
+    for _ in 0..2_000 {
+        enforcer.forget(a);
+        enforcer.follow(&exec);
+        enforcer.follow(&exit);
+    }
+    assert!(length(&stage) < 1_500, "{}", length(&stage));
+}
