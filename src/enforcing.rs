@@ -64,6 +64,11 @@ pub(crate) fn compiled(paths: &[PathBuf], machine: &Topology) -> Result<Compiled
     }
     for path in load::files(paths)? {
         trust::check(&path).map_err(|distrust| Failure::new(distrust.to_string()).help(distrust.remedy()))?;
+        // To open a pipe waits for its other end, and the daemon with it.
+        if !path.is_file() {
+            return Err(Failure::new(format!("`{}` is not a regular file", path.display()))
+                .help("put the policy into a file, or give the other thing another ending"));
+        }
     }
     let sources = load::load(paths)?;
     let (plan, diagnostics) = compile(sources.clone(), machine);
