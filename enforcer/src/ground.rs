@@ -120,9 +120,28 @@ impl Ground {
         self.class(class, cpus, stops)?;
         let Some(groups) = self.classes.get(class) else { return Ok(()) };
         groups.cpuset.add_process(pid)?;
+        self.take_into_freezer(pid, cgroups, class, stops)
+    }
+
+    /// For a process that stays where it is: only the freezer's tree is concerned, where the class may be stopped.
+    ///
+    /// # Errors
+    /// As [`Ground::take_in`].
+    pub fn take_in_to_stop(
+        &mut self,
+        pid: Pid,
+        cgroups: &Cgroups,
+        class: &str,
+        cpus: &CpuSet,
+    ) -> Result<(), KernelError> {
+        self.class(class, cpus, true)?;
+        self.take_into_freezer(pid, cgroups, class, true)
+    }
+
+    fn take_into_freezer(&self, pid: Pid, cgroups: &Cgroups, class: &str, stops: bool) -> Result<(), KernelError> {
+        let freezer = self.classes.get(class).and_then(|groups| groups.freezer.as_ref()).filter(|_| stops);
         // Out of the freezer group of another class in any case: it may be stopped, or stop later.
-        let path = self.freezer_path_of(cgroups);
-        match (groups.freezer.as_ref().filter(|_| stops), path) {
+        match (freezer, self.freezer_path_of(cgroups)) {
             (Some(freezer), Some(path)) if path == Path::new("/") || self.is_own(&path) => freezer.add_process(pid),
             (None, Some(path)) if self.is_own(&path) => {
                 self.freezer.as_ref().map_or(Ok(()), |root| root.add_process(pid))
@@ -131,18 +150,29 @@ impl Ground {
         }
     }
 
-    /// Whether a process is in the class's groups and no other class's: also in the freezer's tree where it `stops`, unless
-    /// somebody else has it in a group there.
+    /// Whether a process is in the class's group and no other class's, and [`Ground::stops`] as it should.
     #[must_use]
     pub fn holds(&self, cgroups: &Cgroups, class: &str, stops: bool) -> bool {
-        let is_class = |path: &Path| self.is_own(path) && path.file_name() == Some(std::ffi::OsStr::new(class));
-        let freezer = self.freezer_path_of(cgroups);
-        self.path_of(cgroups).is_some_and(is_class)
-            && match freezer.as_deref() {
-                Some(path) if stops => path != Path::new("/") && (is_class(path) || !self.is_own(path)),
-                Some(path) => !self.is_own(path),
-                None => true,
-            }
+        self.path_of(cgroups).is_some_and(|path| self.is_class(path, class)) && self.stops(cgroups, class, stops)
+    }
+
+    /// Whether a process is in the class's group of the freezer's tree where it `stops`, unless somebody else has it in a
+    /// group there; and in no other of cotenant's.
+    #[must_use]
+    pub fn stops(&self, cgroups: &Cgroups, class: &str, stops: bool) -> bool {
+        // Version 2 freezes in the one tree it has.
+        if !self.takes_moves() {
+            return true;
+        }
+        match self.freezer_path_of(cgroups).as_deref() {
+            Some(path) if stops => path != Path::new("/") && (self.is_class(path, class) || !self.is_own(path)),
+            Some(path) => !self.is_own(path),
+            None => true,
+        }
+    }
+
+    fn is_class(&self, path: &Path, class: &str) -> bool {
+        self.is_own(path) && path.file_name() == Some(std::ffi::OsStr::new(class))
     }
 
     /// Where a process is now, as what [`Ground::take_in`] will have to undo.
@@ -154,8 +184,8 @@ impl Ground {
         Origin { cpuset: own(cpuset), freezer: freezer.map(own) }
     }
 
-    /// Moves a process back where it came from, out of those of cotenant's groups that it is still in; to the root where
-    /// that group is gone.
+    /// Moves a process back where it came from, out of those of cotenant's groups that it is still in: where somebody else
+    /// moved it on, it is theirs. To the root where that group is gone.
     ///
     /// # Errors
     /// As [`Group::add_process`].
@@ -209,12 +239,19 @@ impl Ground {
         Ok(true)
     }
 
-    /// Processes in the class's groups.
+    /// Processes in the class's groups, in either tree.
     ///
     /// # Errors
     /// As [`Group::procs`].
     pub fn residents(&self, class: &str) -> Result<Vec<Pid>, KernelError> {
-        self.classes.get(class).map_or_else(|| Ok(Vec::new()), |groups| groups.cpuset.procs())
+        let Some(groups) = self.classes.get(class) else { return Ok(Vec::new()) };
+        let mut residents = groups.cpuset.procs()?;
+        if let Some(freezer) = &groups.freezer {
+            residents.extend(freezer.procs()?);
+        }
+        residents.sort_unstable();
+        residents.dedup();
+        Ok(residents)
     }
 
     /// The classes that have groups.

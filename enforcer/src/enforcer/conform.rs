@@ -109,11 +109,12 @@ impl Enforcer {
         let same_class = member.placed_for.as_deref() == Some(class);
         let path = self.ground.path_of(cgroups).unwrap_or(Path::new("/"));
         let stops = placement.gate.is_some();
+        let stopped = self.ground.stops(cgroups, class, stops);
         let stands = match &place {
             Some(Place::Everywhere) => everywhere,
             Some(Place::Moved(_)) => !everywhere && self.ground.holds(cgroups, class, stops),
-            Some(Place::InPlace(held)) => !everywhere && self.is_held_for(held, class) && held == path,
-            Some(Place::Affinity(_)) => !everywhere,
+            Some(Place::InPlace(held)) => !everywhere && self.is_held_for(held, class) && held == path && stopped,
+            Some(Place::Affinity(_)) => !everywhere && stopped,
             None => false,
         };
         if stands && same_class {
@@ -143,6 +144,11 @@ impl Enforcer {
             self.ground.take_in(pid, cgroups, class, &cpus, stops)?;
             Place::Moved(origin)
         } else {
+            if stops && self.ground.takes_moves() {
+                let origin = self.ground.origin(cgroups, stops);
+                self.journal.append(&[Record::Process { pid, start, origin }])?;
+                self.ground.take_in_to_stop(pid, cgroups, class, &cpus)?;
+            }
             match self.hold_in_place(pid, path, &cpus)? {
                 Ok(()) => Place::InPlace(path.to_owned()),
                 Err(reason) => Place::Affinity(reason),
@@ -165,15 +171,18 @@ impl Enforcer {
     /// Takes a process out of its place, but for its own mask.
     pub(super) fn unplace(&mut self, pid: Pid) -> Result<(), KernelError> {
         let place = self.members.get_mut(&pid).and_then(|member| member.place.take());
-        let done = match &place {
-            // Where somebody else moved it on since, it is theirs.
-            Some(Place::Moved(origin)) => match self.procfs.cgroups(pid) {
-                Ok(cgroups) => self.ground.give_back(pid, &cgroups, origin),
-                Err(error) => Err(error),
-            },
+        let held = match &place {
             Some(Place::InPlace(path)) => self.let_go_unless_held(path),
-            Some(Place::Everywhere | Place::Affinity(_)) | None => Ok(()),
+            _ => Ok(()),
         };
+        let origin = match &place {
+            Some(Place::Moved(origin)) => origin.clone(),
+            _ => Origin::default(),
+        };
+        let done = held.and_then(|()| match self.ground.takes_moves() {
+            true => self.ground.give_back(pid, &self.procfs.cgroups(pid)?, &origin),
+            false => Ok(()),
+        });
         match done {
             Err(error) if !error.is_gone() => {
                 if let Some(member) = self.members.get_mut(&pid) {

@@ -158,7 +158,7 @@ impl InPlace {
 
     /// Gives the group these CPUs, and stops it or lets it run.
     fn give(&mut self, path: &Path, cpus: &CpuSet, frozen: bool, journal: &mut Journal) -> Result<(), KernelError> {
-        // Version 1 freezes in another tree, where the group's processes were not moved.
+        // Version 1 freezes in another tree, where the class has a group.
         let frozen = frozen && self.group.version() == Version::V2;
         if (&self.wrote, self.frozen) == (cpus, frozen) {
             return Ok(());

@@ -47,9 +47,10 @@ impl Enforcer {
         self.adopt_heirs();
         self.ground.adopt_leftovers()?;
         for class in self.ground.classes() {
-            self.ground.set_frozen(&class, false)?;
-            for pid in self.ground.residents(&class)? {
-                self.adopt_stray(pid, &given);
+            let residents = self.ground.set_frozen(&class, false).and_then(|_| self.ground.residents(&class));
+            match residents {
+                Ok(residents) => residents.into_iter().for_each(|pid| self.adopt_stray(pid, &given)),
+                Err(error) => self.failed(Pid(0), error, &mut pass),
             }
         }
         let done = self.release_all();

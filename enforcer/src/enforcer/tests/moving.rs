@@ -49,3 +49,40 @@ fn a_process_that_changes_class_leaves_the_freezer_group_of_the_one_before() {
     enforcer.release_all();
     assert!(!stage.has_groups());
 }
+
+#[test]
+fn a_gated_process_that_stays_in_its_group_is_stopped_all_the_same() {
+    let mut stage = Stage::new();
+    let machine = machine(1024);
+    let (a, other) = (stage.sleeper("a"), stage.sleeper("other"));
+    settled(a, "a");
+    settled(other, "other");
+    let text = "batch class a: match exe @/a, only when core idle;";
+    let plan = stage.plan(text, &machine);
+    let mut enforcer = stage.start(plan.clone());
+    if !is_root() || enforcer.version() != Some(Version::V1) {
+        return;
+    }
+    let home = stage.home(&[a, other]);
+    let stop = |enforcer: &mut Enforcer| {
+        assert_eq!(enforcer.scan().unwrap().failures, []);
+        let somebody = Load { foreign: machine.online().clone(), classes: vec![ClassLoad::default()] };
+        assert_eq!(enforcer.respond(&somebody).failures, []);
+        let state = stage.roots.cgroup.join("freezer").join(&stage.roots.group).join("a/freezer.state");
+        assert_ne!(std::fs::read_to_string(state).unwrap().trim(), "THAWED");
+    };
+    stop(&mut enforcer);
+    let free = text.replace(", only when core idle", ", on cpu 0");
+    assert_eq!(enforcer.adopt(stage.plan(&free, &machine)).unwrap().failures, []);
+    assert_eq!(freezer(&enforcer, a), "/");
+    assert_eq!(enforcer.adopt(plan.clone()).unwrap().failures, []);
+    stop(&mut enforcer);
+    // A run that ends without a word leaves nobody stopped.
+    drop(enforcer);
+    let mut next = stage.start(stage.plan("", &machine));
+    assert_eq!(freezer(&next, a), "/");
+    let cgroups = next.procfs.cgroups(a).unwrap();
+    assert_eq!(cgroups.controller("cpuset"), Some(format!("/{}", home.name()).as_bytes()));
+    next.release_all();
+    assert!(!stage.has_groups());
+}

@@ -243,3 +243,27 @@ fn the_journal_stays_short_however_many_come_and_go() {
     }
     assert!(length(&stage) < 1_500, "{}", length(&stage));
 }
+
+#[test]
+fn a_scan_says_what_the_events_said() {
+    if !is_root() {
+        return;
+    }
+    let mut stage = Stage::new();
+    let (shell, leaf) = (stage.program("shell", "/bin/sh"), stage.program("leaf", "/bin/sleep"));
+    let go = stage.directory.path().join("go");
+    let (go, leaf) = (go.display(), leaf.display());
+    // The parent becomes another program after it has forked.
+    let script = format!("(while :; do :; done) & while [ ! -e {go} ]; do :; done; exec {leaf} 60");
+    let parent = stage.run(&shell, &["-c", &script]);
+    wait(|| child_of(parent).is_some());
+    let child = Ends(child_of(parent).unwrap());
+    let mut enforcer = stage.start(stage.plan("batch class b: match exe @/shell;", &machine(1)));
+    let mut connector = Connector::open(Duration::from_secs(5)).unwrap();
+    assert_eq!(enforcer.scan().unwrap().placed, 2);
+    stage.go();
+    follow_until(&mut enforcer, &mut connector, || kernel(parent).0 == SchedPolicy::Other);
+    assert_eq!(kernel(child.0).0, SchedPolicy::Idle, "a fork stays");
+    assert_eq!(enforcer.scan().unwrap(), Pass::default());
+    assert_eq!(kernel(child.0).0, SchedPolicy::Idle);
+}
