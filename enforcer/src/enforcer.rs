@@ -7,6 +7,7 @@
 mod conform;
 mod in_place;
 mod membership;
+mod pins;
 mod recover;
 mod release;
 mod scan;

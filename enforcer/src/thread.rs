@@ -126,22 +126,19 @@ impl Touched {
     pub fn inherited<'a>(
         tid: Tid,
         start: u64,
-        makers: impl Iterator<Item = &'a Touched>,
+        makers: impl Iterator<Item = &'a Touched> + Clone,
         cpuset: &CpuSet,
     ) -> Result<Touched, KernelError> {
         let mut touched = Touched { start, before: Before::read(tid, cpuset)?, wrote: Wrote::default() };
         let (now, mask) = (touched.before.sched, affinity::get(tid)?);
-        for maker in makers {
-            if touched.wrote.sched.is_none()
-                && let Some(wrote) = maker.wrote.sched.filter(|wrote| same(&now, wrote))
-            {
-                touched.before.sched = SchedState { clamps: now.clamps, ..maker.before.inherited().sched };
-                touched.wrote.sched = Some(wrote);
-            }
-            if touched.wrote.cpus.is_none() && maker.shows(&mask, cpuset) {
-                touched.before.mask = maker.before.mask.clone();
-                touched.wrote.cpus = maker.wrote.cpus.clone();
-            }
+        let scheduled_so = |maker: &&Touched| maker.wrote.sched.is_some_and(|wrote| same(&now, &wrote));
+        if let Some(maker) = makers.clone().find(scheduled_so) {
+            touched.before.sched = SchedState { clamps: now.clamps, ..maker.before.inherited().sched };
+            touched.wrote.sched = maker.wrote.sched;
+        }
+        if let Some(maker) = makers.clone().find(|maker| maker.shows(&mask, cpuset)) {
+            touched.before.mask = maker.before.mask.clone();
+            touched.wrote.cpus = maker.wrote.cpus.clone();
         }
         Ok(touched)
     }

@@ -4,18 +4,16 @@
 //! thread runs with a real-time priority on CPUs that are not the class's; then its threads get their attributes. Threads
 //! that came meanwhile are found by looking again until a look finds none.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use cotenant_compiler::CpuSet;
 use cotenant_compiler::plan::Placement;
-use cotenant_compiler::{CpuId, CpuSet};
 use cotenant_grammar::tree::EqualPrio;
 
 use super::{Enforcer, Pass};
 use crate::cgroup::Version;
 use crate::error::KernelError;
-use crate::hold;
 use crate::ids::{Pid, Tid};
 use crate::journal::Record;
 use crate::member::{Origin, Place};
@@ -61,7 +59,7 @@ impl Enforcer {
         self.note_threads(pid, &cgroups)?;
         self.settle(pid, class, placement, everywhere, &cgroups)?;
         for _ in 0..LOOKS {
-            self.attend_threads(pid, placement)?;
+            self.attend_threads(pid, placement, None)?;
             if !self.note_threads(pid, &cgroups)? {
                 break;
             }
@@ -69,27 +67,46 @@ impl Enforcer {
         Ok(())
     }
 
+    /// Gives a new thread of a placed process its attributes.
+    pub(super) fn conform_thread(&mut self, pid: Pid, tid: Tid, pass: &mut Pass) {
+        let plan = Arc::clone(&self.plan);
+        let Some(member) = self.members.get(&pid).filter(|member| !member.threads.contains_key(&tid)) else { return };
+        let class = member.class;
+        let Some(placement) = plan.classes.get(class).and_then(|class| class.placement.as_ref()) else { return };
+        let cpuset = self.cpuset_of(pid);
+        let noted = self.note(pid, &[tid], &cpuset);
+        if let Err(error) = noted.and_then(|_| self.attend_threads(pid, placement, Some(tid))) {
+            self.failed(pid, error, pass);
+        }
+        self.repin(class, pass);
+    }
+
     /// Reads what the threads are that have no record yet, and puts it into the journal. Returns whether there were any.
     fn note_threads(&mut self, pid: Pid, cgroups: &Cgroups) -> Result<bool, KernelError> {
         let found = self.procfs.threads(pid)?;
         let cpuset = self.ground.cpus_of(cgroups, self.plan.topology.online());
         let Some(member) = self.members.get_mut(&pid) else { return Ok(false) };
-        member.threads.retain(|tid, _| found.contains(tid));
+        member.threads.retain(|tid, _| found.binary_search(tid).is_ok());
         let new: Vec<Tid> = found.into_iter().filter(|tid| !member.threads.contains_key(tid)).collect();
+        self.note(pid, &new, &cpuset)
+    }
+
+    fn note(&mut self, pid: Pid, new: &[Tid], cpuset: &CpuSet) -> Result<bool, KernelError> {
+        let Some(member) = self.members.get_mut(&pid) else { return Ok(false) };
         let mut records = Vec::new();
         for tid in new {
-            let noted = self.procfs.thread_stat(pid, tid).and_then(|stat| {
+            let noted = self.procfs.thread_stat(pid, *tid).and_then(|stat| {
                 let placed = member.placed_for.is_some();
                 let makers = member.threads.values().filter(|_| placed);
-                Touched::inherited(tid, stat.start, makers, &cpuset)
+                Touched::inherited(*tid, stat.start, makers, cpuset)
             });
             let touched = match noted {
                 Ok(touched) => touched,
                 Err(error) if error.is_gone() => continue,
                 Err(error) => return Err(error),
             };
-            records.push(Record::Thread { pid, tid, touched: touched.clone() });
-            member.threads.insert(tid, touched);
+            records.push(Record::Thread { pid, tid: *tid, touched: touched.clone() });
+            member.threads.insert(*tid, touched);
         }
         self.journal.append(&records)?;
         Ok(!records.is_empty())
@@ -194,15 +211,16 @@ impl Enforcer {
         }
     }
 
-    /// Gives every thread what is missing.
-    fn attend_threads(&mut self, pid: Pid, placement: &Placement) -> Result<(), KernelError> {
+    /// Gives every thread what is missing, or just one.
+    fn attend_threads(&mut self, pid: Pid, placement: &Placement, only: Option<Tid>) -> Result<(), KernelError> {
         let Some(share) = self.share_of(pid) else { return Ok(()) };
         let (everything, cpuset) = (self.everything(), self.cpuset_of(pid));
         let Some(member) = self.members.get_mut(&pid) else { return Ok(()) };
         let Some(place) = member.place.clone() else { return Ok(()) };
         let holds = placement.equal_prio == Some(EqualPrio::Hold);
         let (mut todos, mut records, mut refused) = (Vec::new(), Vec::new(), Vec::new());
-        for (tid, touched) in &mut member.threads {
+        let attended = member.threads.iter_mut().filter(|(tid, _)| only.is_none_or(|only| only == **tid));
+        for (tid, touched) in attended {
             let known = touched.wrote.clone();
             let wish = mask(placement, &place, &share, touched, *tid, &everything);
             let intended = wish.and_then(|wish| {
@@ -237,53 +255,11 @@ impl Enforcer {
     }
 
     /// Takes back the note of a write that was refused, so that what stands is not taken for somebody else's doing.
-    fn not_written(&mut self, pid: Pid, tid: Tid, known: Wrote) -> Result<(), KernelError> {
+    pub(super) fn not_written(&mut self, pid: Pid, tid: Tid, known: Wrote) -> Result<(), KernelError> {
         let touched = self.members.get_mut(&pid).and_then(|member| member.threads.get_mut(&tid));
         let Some(touched) = touched else { return Ok(()) };
         touched.wrote = known;
         self.journal.append(&[Record::Thread { pid, tid, touched: touched.clone() }])
-    }
-
-    /// For a class that holds equals: gives each of its threads one CPU.
-    pub(super) fn repin(&mut self, class: usize, pass: &mut Pass) {
-        let holds = self.placement(class).is_some_and(|placement| placement.equal_prio == Some(EqualPrio::Hold));
-        let Some(cpus) = self.share(class).filter(|_| holds).map(|share| share.cpus.clone()) else { return };
-        let of_class = |member: &crate::member::Member| member.class == class && member.place.is_some();
-        let mut threads: Vec<(Tid, Pid)> = self
-            .members
-            .iter()
-            .filter(|(_, member)| of_class(member))
-            .flat_map(|(pid, member)| member.threads.keys().map(|tid| (*tid, *pid)))
-            .collect();
-        threads.sort_unstable();
-        let tids: Vec<Tid> = threads.iter().map(|(tid, _)| *tid).collect();
-        let before = self.pins.remove(&class).unwrap_or_default();
-        let pins = hold::choose(&tids, &before, &cpus);
-        for (tid, pid) in threads {
-            let Some(cpu) = pins.get(&tid).copied() else { continue };
-            if before.get(&tid) != Some(&cpu)
-                && let Err(error) = self.pin(pid, tid, cpu)
-            {
-                self.failed(pid, error, pass);
-            }
-        }
-        self.pins.insert(class, pins);
-    }
-
-    fn pin(&mut self, pid: Pid, tid: Tid, cpu: CpuId) -> Result<(), KernelError> {
-        let (one, cpuset): (CpuSet, CpuSet) = ([cpu].into_iter().collect(), self.cpuset_of(pid));
-        let touched = self.members.get_mut(&pid).and_then(|member| member.threads.get_mut(&tid));
-        let Some(touched) = touched else { return Ok(()) };
-        let known = touched.wrote.clone();
-        let todo = touched.intend_cpus(tid, &one, &cpuset)?;
-        if touched.wrote == known && todo.is_empty() {
-            return Ok(());
-        }
-        self.journal.append(&[Record::Thread { pid, tid, touched: touched.clone() }])?;
-        match Touched::perform(tid, &todo) {
-            Err(error) => self.not_written(pid, tid, known).and(Err(error)),
-            done => done,
-        }
     }
 
     /// The CPUs of the process's class now, or where the class must stop and cannot, the one it is left with.
@@ -306,12 +282,6 @@ impl Enforcer {
     #[must_use]
     pub fn version(&self) -> Option<Version> {
         self.ground.version()
-    }
-
-    /// The CPU that each thread of a class is held on.
-    #[must_use]
-    pub fn pins(&self, class: usize) -> Option<&HashMap<Tid, CpuId>> {
-        self.pins.get(&class)
     }
 }
 

@@ -102,10 +102,11 @@ impl Enforcer {
         pass
     }
 
-    fn new_thread(&mut self, process: Pid, _thread: Tid) -> Pass {
+    /// Only the new thread is looked at: the others have what they are to have, and there may be thousands.
+    fn new_thread(&mut self, process: Pid, thread: Tid) -> Pass {
         let mut pass = Pass::default();
         if self.members.get(&process).is_some_and(|member| member.place.is_some()) {
-            self.conform(process, &mut pass);
+            self.conform_thread(process, thread, &mut pass);
         }
         pass
     }
