@@ -225,15 +225,34 @@ impl Touched {
         Ok(())
     }
 
-    /// Makes the writes and reads them back.
+    /// Makes the writes, reads them back and strikes them off the list.
     ///
     /// # Errors
     /// As [`sched::set`] and [`affinity::set`]; `EIO` where the kernel took a value and shows another.
-    pub fn perform(tid: Tid, todo: &Todo) -> Result<(), KernelError> {
+    pub fn perform(tid: Tid, todo: &mut Todo) -> Result<(), KernelError> {
         if let Some(cpus) = &todo.cpus {
             write_mask(tid, cpus)?;
+            todo.cpus = None;
         }
-        todo.sched.as_ref().map_or(Ok(()), |(now, wanted)| write_sched(tid, now, wanted))
+        if let Some((now, wanted)) = &todo.sched {
+            write_sched(tid, now, wanted)?;
+            todo.sched = None;
+        }
+        Ok(())
+    }
+
+    /// Takes back the note of writes that were refused, so that what stands is not taken for somebody else's doing. `known`
+    /// is what was noted before, `left` what was not written.
+    pub fn take_back(&mut self, tid: Tid, known: Wrote, left: &Todo) {
+        if left.cpus.is_some() {
+            self.wrote.cpus = known.cpus;
+        }
+        if left.sched.is_some() {
+            let was = known.sched.unwrap_or(self.before.sched);
+            // Policy and nice value are two writes, of which the first may have been made.
+            let half = sched::get(tid).ok().filter(|now| !same(now, &was));
+            self.wrote.sched = half.or(known.sched);
+        }
     }
 
     /// Undoes the attributes, where they still stand as written.
@@ -311,64 +330,4 @@ fn write_sched(tid: Tid, now: &SchedState, wanted: &SchedState) -> Result<(), Ke
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{Sleeper, is_root};
-
-    fn all() -> CpuSet {
-        affinity::get(Tid::current()).unwrap()
-    }
-
-    #[test]
-    fn a_thread_comes_back_as_it_was() {
-        if !is_root() {
-            return;
-        }
-        let sleeper = Sleeper::start();
-        let tid = sleeper.pid().leader();
-        sched::set_nice(tid, 7).unwrap();
-        let before = Before::read(tid, &all()).unwrap();
-        let mut touched = Touched { start: 0, before: before.clone(), wrote: Wrote::default() };
-        let rt = Attributes { policy: Some(Scheduling::RoundRobin(3)), nice: None };
-        let one: CpuSet = all().first().into_iter().collect();
-        let todo = touched.intend(tid, rt, Some(&one), &all()).unwrap();
-        Touched::perform(tid, &todo).unwrap();
-        assert!(
-            touched.intend(tid, rt, Some(&one), &all()).unwrap().is_empty(),
-            "nothing is written that holds already"
-        );
-        assert_eq!(sched::get(tid).unwrap().policy, SchedPolicy::RoundRobin);
-        assert_eq!(affinity::get(tid).unwrap(), one);
-        touched.restore_sched(tid).unwrap();
-        touched.restore_mask(tid, &all(), &all()).unwrap();
-        assert_eq!(Before::read(tid, &all()).unwrap(), before);
-    }
-
-    #[test]
-    fn what_somebody_else_changed_is_theirs() {
-        if !is_root() {
-            return;
-        }
-        let sleeper = Sleeper::start();
-        let tid = sleeper.pid().leader();
-        let before = Before::read(tid, &all()).unwrap();
-        let mut touched = Touched { start: 0, before, wrote: Wrote::default() };
-        let five = Attributes { policy: None, nice: Some(5) };
-        let todo = touched.intend(tid, five, None, &all()).unwrap();
-        Touched::perform(tid, &todo).unwrap();
-        sched::set_nice(tid, 9).unwrap();
-        assert!(
-            touched.intend(tid, five, None, &all()).unwrap().is_empty(),
-            "it stays theirs while the wish is the same"
-        );
-        touched.restore_sched(tid).unwrap();
-        assert_eq!(sched::get(tid).unwrap().nice, 9);
-    }
-
-    #[test]
-    fn children_of_a_thread_with_reset_on_fork_would_have_been_reset() {
-        let rt = SchedState { reset_on_fork: true, priority: 4, ..SchedState::of(SchedPolicy::Fifo) };
-        let before = Before { sched: rt, mask: Mask::Any };
-        assert_eq!(before.inherited().sched, SchedState::of(SchedPolicy::Other));
-    }
-}
+mod tests;

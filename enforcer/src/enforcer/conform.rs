@@ -19,7 +19,7 @@ use crate::journal::Record;
 use crate::member::{Origin, Place};
 use crate::procfs::Cgroups;
 use crate::sys::affinity;
-use crate::thread::{Mask, Touched, Wrote};
+use crate::thread::{Mask, Todo, Touched, Wrote};
 
 /// Looks for new threads of one process before the rest is left to the events about them.
 const LOOKS: usize = 16;
@@ -240,10 +240,10 @@ impl Enforcer {
         }
         self.journal.append(&records)?;
         // What one thread refuses does not keep the others from theirs.
-        for (tid, todo, known) in todos {
-            if let Err(error) = Touched::perform(tid, &todo) {
+        for (tid, mut todo, known) in todos {
+            if let Err(error) = Touched::perform(tid, &mut todo) {
                 refused.push((tid, error));
-                self.not_written(pid, tid, known)?;
+                self.not_written(pid, tid, known, &todo)?;
             }
         }
         let gone = |(tid, error): &(Tid, KernelError)| error.is_gone().then_some(*tid);
@@ -254,11 +254,11 @@ impl Enforcer {
         refused.into_iter().map(|(_, error)| error).find(|error| !error.is_gone()).map_or(Ok(()), Err)
     }
 
-    /// Takes back the note of a write that was refused, so that what stands is not taken for somebody else's doing.
-    pub(super) fn not_written(&mut self, pid: Pid, tid: Tid, known: Wrote) -> Result<(), KernelError> {
+    /// [`Touched::take_back`], in the journal too.
+    pub(super) fn not_written(&mut self, pid: Pid, tid: Tid, known: Wrote, left: &Todo) -> Result<(), KernelError> {
         let touched = self.members.get_mut(&pid).and_then(|member| member.threads.get_mut(&tid));
         let Some(touched) = touched else { return Ok(()) };
-        touched.wrote = known;
+        touched.take_back(tid, known, left);
         self.journal.append(&[Record::Thread { pid, tid, touched: touched.clone() }])
     }
 

@@ -45,13 +45,13 @@ impl Enforcer {
         let touched = self.members.get_mut(&pid).and_then(|member| member.threads.get_mut(&tid));
         let Some(touched) = touched else { return Ok(()) };
         let known = touched.wrote.clone();
-        let todo = touched.intend_cpus(tid, &one, &cpuset)?;
+        let mut todo = touched.intend_cpus(tid, &one, &cpuset)?;
         if touched.wrote == known && todo.is_empty() {
             return Ok(());
         }
         self.journal.append(&[Record::Thread { pid, tid, touched: touched.clone() }])?;
-        match Touched::perform(tid, &todo) {
-            Err(error) => self.not_written(pid, tid, known).and(Err(error)),
+        match Touched::perform(tid, &mut todo) {
+            Err(error) => self.not_written(pid, tid, known, &todo).and(Err(error)),
             done => done,
         }
     }

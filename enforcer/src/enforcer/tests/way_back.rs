@@ -267,3 +267,27 @@ fn a_scan_says_what_the_events_said() {
     assert_eq!(enforcer.scan().unwrap(), Pass::default());
     assert_eq!(kernel(child.0).0, SchedPolicy::Idle);
 }
+
+#[test]
+fn what_was_done_before_a_refusal_is_undone() {
+    let mut stage = Stage::new();
+    let (a, other) = (stage.sleeper("a"), stage.sleeper("other"));
+    settled(a, "a");
+    settled(other, "other");
+    let home = stage.home(&[a, other]);
+    if !is_root() || home.0.is_none() {
+        return;
+    }
+    let before = kernel(a);
+    let mut plan = stage.plan("rt class a: match exe @/a, on cpu 0;", &machine(1));
+    // A priority that no policy can ask for and no kernel gives.
+    let placement = plan.classes[0].placement.as_mut().unwrap();
+    placement.attributes.policy = Some(cotenant_compiler::plan::Scheduling::RoundRobin(100));
+    let mut enforcer = stage.start(plan);
+    assert_eq!(enforcer.scan().unwrap().failures.len(), 1);
+    assert_eq!((kernel(a).0, kernel(a).3), (SchedPolicy::Other, set("0")));
+    assert_eq!(enforcer.scan().unwrap().failures, [], "said once");
+    assert_eq!(enforcer.failures().count(), 1, "and it stands");
+    assert_eq!(enforcer.release_all().failures, []);
+    assert_eq!(kernel(a), before);
+}
