@@ -63,7 +63,13 @@ pub(crate) fn compiled(paths: &[PathBuf], machine: &Topology) -> Result<Compiled
             .help("put it into a file, so that changes to it can be seen and its owner be checked"));
     }
     let sources = load::load_allowed(paths, &|path| {
-        trust::check(path).map_err(|distrust| Failure::new(distrust.to_string()).help(distrust.remedy()))
+        trust::check(path).map_err(|distrust| Failure::new(distrust.to_string()).help(distrust.remedy()))?;
+        // To open a pipe waits for its other end, and the daemon with it.
+        match path.is_file() {
+            true => Ok(()),
+            false => Err(Failure::new(format!("`{}` is not a regular file", path.display()))
+                .help("put the policy into a file, or give the other thing another ending")),
+        }
     })?;
     let (plan, mut diagnostics) = compile(sources.clone(), machine);
     // Asking is not for free, and few policies require anything.

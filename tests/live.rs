@@ -13,5 +13,7 @@ mod enforce;
 mod refusals;
 #[path = "live/reload.rs"]
 mod reload;
+#[path = "live/soak.rs"]
+mod soak;
 #[path = "live/stage.rs"]
 mod stage;

@@ -168,6 +168,16 @@ impl Plan {
     }
 }
 
+impl PlannedClass {
+    /// Whether this is what became of that class of another plan. Classes go by their names; nameless `unmanaged` ones by
+    /// what they match.
+    #[must_use]
+    pub fn succeeds(&self, other: &PlannedClass) -> bool {
+        self.name == other.name
+            && (self.placement.is_some() || other.placement.is_some() || self.selector == other.selector)
+    }
+}
+
 impl Placement {
     /// Whether the class's CPUs change with the load.
     #[must_use]

@@ -5,18 +5,19 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use nix::unistd::{getegid, geteuid};
 
+use crate::enforcer::Pass;
 use crate::error::{KernelError, errno_of};
 
-/// How long a client may keep the daemon waiting.
+/// How long a client may keep the daemon waiting, all its pauses together.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The longest request line.
-const LONGEST: u64 = 64;
+const LONGEST: usize = 64;
 
 /// What can be asked of the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,9 +99,32 @@ pub struct Client {
 
 impl Client {
     /// Answers and hangs up. A client that has gone away needs no answer.
-    pub fn answer(mut self, text: &[u8]) {
-        drop(self.stream.write_all(text));
+    pub fn answer(self, text: &[u8]) {
+        let (mut stream, end, mut left) = (&self.stream, Instant::now() + PATIENCE, text);
+        while let Some(patience) = until(end).filter(|_| !left.is_empty()) {
+            let written = stream.set_write_timeout(Some(patience)).and_then(|()| stream.write(left));
+            match written {
+                Ok(written) => left = left.get(written..).unwrap_or_default(),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
     }
+}
+
+/// What is left until then; none where nothing is.
+fn until(end: Instant) -> Option<Duration> {
+    Some(end.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero())
+}
+
+/// The answer to a request to release: how many processes were put back, and a line for each thing that was refused.
+#[must_use]
+pub fn released(pass: &Pass) -> Vec<u8> {
+    let mut text = format!("{}\n", pass.released);
+    for failure in &pass.failures {
+        text.push_str(&format!("process {}: {}\n", failure.pid, failure.error));
+    }
+    text.into_bytes()
 }
 
 fn read(stream: &UnixStream) -> Option<Request> {
@@ -111,10 +135,22 @@ fn read(stream: &UnixStream) -> Option<Request> {
         return None;
     }
     stream.set_nonblocking(false).ok()?;
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
-    stream.set_write_timeout(Some(PATIENCE)).ok()?;
-    let mut line = String::new();
-    stream.take(LONGEST).read_to_string(&mut line).ok()?;
+    let (mut stream, end) = (stream, Instant::now() + PATIENCE);
+    let mut line = Vec::new();
+    loop {
+        stream.set_read_timeout(Some(until(end)?)).ok()?;
+        let mut some = [0_u8; LONGEST];
+        match stream.read(&mut some) {
+            Ok(0) => break,
+            Ok(length) => line.extend_from_slice(some.get(..length)?),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+        if line.len() > LONGEST {
+            return None;
+        }
+    }
+    let line = std::str::from_utf8(&line).ok()?;
     let known = [Request::Status, Request::Reload, Request::Release];
     known.into_iter().find(|request| request.word() == line.trim_end())
 }
@@ -156,6 +192,13 @@ mod tests {
         let mut nonsense = UnixStream::connect(socket(run.path())).unwrap();
         nonsense.write_all(b"open the pod bay doors").unwrap();
         nonsense.shutdown(std::net::Shutdown::Write).unwrap();
+        // One that sends a byte now and then is given up all the same.
+        let mut slow = UnixStream::connect(socket(run.path())).unwrap();
+        std::thread::spawn(move || {
+            while slow.write_all(b"s").is_ok() {
+                std::thread::sleep(PATIENCE / 2);
+            }
+        });
         let (request, from) = loop {
             if let Some(next) = control.next() {
                 break next;

@@ -142,9 +142,7 @@ pub fn run(settings: &Settings, plan: Plan, host: &mut dyn Host) -> Result<Pass,
     let mut watch = PolicyWatch::new()?;
     watch.follow(&host.paths())?;
     let connector = Connector::open(CONNECTOR_PATIENCE)?;
-    if let Err(error) = own::schedule(&plan) {
-        host.tell(&Notice::Weaker("the daemon runs at ordinary priority and reacts late on a busy host", &error));
-    }
+    schedule(&plan, host);
     let (enforcer, recovered) = Enforcer::start(settings.roots.clone(), plan)?;
     if recovered != Pass::default() {
         host.tell(&Notice::Recovered(&recovered));
@@ -160,18 +158,25 @@ pub fn run(settings: &Settings, plan: Plan, host: &mut dyn Host) -> Result<Pass,
         watch,
         events: Vec::new(),
     };
-    let pass = daemon.enforcer.scan()?;
-    daemon.count(&pass, host);
-    host.tell(&Notice::Ready(&pass));
-    let served = daemon.serve(&signals, &control, settings, host);
+    let served = daemon.begin(host).and_then(|()| daemon.serve(&signals, &control, settings, host));
     // However it ended: what was done is undone.
     let pass = daemon.enforcer.release_all();
     daemon.count(&pass, host);
     host.tell(&Notice::Released(&pass));
     if let Some(client) = served? {
-        client.answer(format!("{}\n", pass.released).as_bytes());
+        client.answer(&crate::control::released(&pass));
     }
     Ok(pass)
+}
+
+/// Puts the daemon above every class of a plan.
+fn schedule(plan: &Plan, host: &mut dyn Host) {
+    if let Err(error) = own::schedule(plan) {
+        host.tell(&Notice::Weaker(
+            "the daemon's priority stays as it is, and it may react late on a busy host",
+            &error,
+        ));
+    }
 }
 
 struct Daemon {
@@ -187,6 +192,14 @@ struct Daemon {
 }
 
 impl Daemon {
+    /// Places what runs.
+    fn begin(&mut self, host: &mut dyn Host) -> Result<(), DaemonError> {
+        let pass = self.enforcer.scan()?;
+        self.count(&pass, host);
+        host.tell(&Notice::Ready(&pass));
+        Ok(())
+    }
+
     /// Until the end is asked for; whoever asked on the socket waits for the answer.
     fn serve(
         &mut self,
@@ -274,6 +287,7 @@ impl Daemon {
                 changes => self.adopt(plan, changes, &mut pass),
             },
         };
+        schedule(self.enforcer.plan(), host);
         self.count(&pass, host);
         host.tell(&Notice::Reloaded(&outcome, &pass));
         self.last_reload = Some(outcome);

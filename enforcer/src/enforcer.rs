@@ -2,16 +2,18 @@
 //!
 //! [`Enforcer`] is a plain store; what is done with it stands in the modules beside: `membership` says which process is
 //! in which class, `conform` writes what a class wants and only what differs, `tick` follows the load, `release` puts
-//! everything back.
+//! everything back, `recover` also what an earlier run left.
 
 mod conform;
 mod in_place;
 mod membership;
+mod pins;
+mod recover;
 mod release;
 mod scan;
 mod tick;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -45,6 +47,8 @@ pub struct Enforcer {
     /// For classes that hold equals: the CPU of each thread.
     pins: HashMap<usize, HashMap<Tid, CpuId>>,
     failures: HashMap<Pid, Failure>,
+    /// Classes whose share could not be written, to be tried again.
+    behind: BTreeSet<usize>,
     load: LoadReader,
 }
 
@@ -102,7 +106,8 @@ impl Enforcer {
             in_place: BTreeMap::new(),
             pins: HashMap::new(),
             failures: HashMap::new(),
-            load: LoadReader::default(),
+            behind: BTreeSet::new(),
+            load: LoadReader::new(privilege::open_files()),
             roots,
         };
         let recovered = enforcer.recover(records)?;
@@ -170,6 +175,10 @@ impl Enforcer {
         let class = self.members.get(&pid).and_then(|member| self.class(member.class));
         let class = class.map_or_else(String::new, |class| class.name.clone());
         let failure = Failure { pid, class, error };
+        // What is refused again and again is said once.
+        if self.failures.get(&pid) == Some(&failure) {
+            return;
+        }
         pass.failures.push(failure.clone());
         self.failures.insert(pid, failure);
     }

@@ -102,6 +102,12 @@ impl KernelError {
         self.errno == Errno::ESRCH || (self.errno == Errno::ENOENT && matches!(self.object, Object::ProcessFile(_)))
     }
 
+    /// Whether the group was removed meanwhile, with all that could be undone in it.
+    #[must_use]
+    pub fn is_removed(&self) -> bool {
+        matches!(self.object, Object::File(_)) && matches!(self.errno, Errno::ENOENT | Errno::ENODEV)
+    }
+
     /// What to do about it, one lower-case clause; `None` where the kernel's reason says it all.
     #[must_use]
     pub fn remedy(&self) -> Option<&'static str> {

@@ -94,18 +94,21 @@ impl Ground {
         open_below(self.cpuset.as_ref(), path)
     }
 
-    /// The CPUs that the group at this path gives its threads; all of `otherwise` where there are no CPU sets.
-    #[must_use]
-    pub fn cpus_at(&self, path: &Path, otherwise: &CpuSet) -> CpuSet {
+    fn cpus_at(&self, path: &Path, otherwise: &CpuSet) -> CpuSet {
         let group = self.group_at(path).and_then(|group| group.effective_cpus());
         group.ok().filter(|cpus| !cpus.is_empty()).unwrap_or_else(|| otherwise.clone())
     }
 
+    /// The CPUs that the process's group gives it; all of `otherwise` where there are no CPU sets.
+    #[must_use]
+    pub fn cpus_of(&self, cgroups: &Cgroups, otherwise: &CpuSet) -> CpuSet {
+        self.path_of(cgroups).map_or_else(|| otherwise.clone(), |path| self.cpus_at(path, otherwise))
+    }
+
     /// Moves a process into the class's group, which is made if need be; `stops` says that the class may be frozen.
-    /// Returns where it came from, for what of it was moved.
     ///
     /// # Errors
-    /// As [`Group::add_process`] and [`Group::create_child`]; nothing is moved then, or it is moved back.
+    /// As [`Group::add_process`] and [`Group::create_child`]; it may have been moved in one tree then.
     pub fn take_in(
         &mut self,
         pid: Pid,
@@ -115,13 +118,61 @@ impl Ground {
         stops: bool,
     ) -> Result<(), KernelError> {
         self.class(class, cpus, stops)?;
-        let in_freezer = self.freezer_path_of(cgroups).is_some_and(|path| path == Path::new("/"));
         let Some(groups) = self.classes.get(class) else { return Ok(()) };
         groups.cpuset.add_process(pid)?;
-        match &groups.freezer {
-            Some(freezer) if in_freezer => freezer.add_process(pid),
+        self.take_into_freezer(pid, cgroups, class, stops)
+    }
+
+    /// For a process that stays where it is: only the freezer's tree is concerned, where the class may be stopped.
+    ///
+    /// # Errors
+    /// As [`Ground::take_in`].
+    pub fn take_in_to_stop(
+        &mut self,
+        pid: Pid,
+        cgroups: &Cgroups,
+        class: &str,
+        cpus: &CpuSet,
+    ) -> Result<(), KernelError> {
+        self.class(class, cpus, true)?;
+        self.take_into_freezer(pid, cgroups, class, true)
+    }
+
+    fn take_into_freezer(&self, pid: Pid, cgroups: &Cgroups, class: &str, stops: bool) -> Result<(), KernelError> {
+        let freezer = self.classes.get(class).and_then(|groups| groups.freezer.as_ref()).filter(|_| stops);
+        // Out of the freezer group of another class in any case: it may be stopped, or stop later.
+        match (freezer, self.freezer_path_of(cgroups)) {
+            (Some(freezer), Some(path)) if path == Path::new("/") || self.is_own(&path) => freezer.add_process(pid),
+            (None, Some(path)) if self.is_own(&path) => {
+                self.freezer.as_ref().map_or(Ok(()), |root| root.add_process(pid))
+            }
             _ => Ok(()),
         }
+    }
+
+    /// Whether a process is in the class's group and no other class's, and [`Ground::stops`] as it should.
+    #[must_use]
+    pub fn holds(&self, cgroups: &Cgroups, class: &str, stops: bool) -> bool {
+        self.path_of(cgroups).is_some_and(|path| self.is_class(path, class)) && self.stops(cgroups, class, stops)
+    }
+
+    /// Whether a process is in the class's group of the freezer's tree where it `stops`, unless somebody else has it in a
+    /// group there; and in no other of cotenant's.
+    #[must_use]
+    pub fn stops(&self, cgroups: &Cgroups, class: &str, stops: bool) -> bool {
+        // Version 2 freezes in the one tree it has.
+        if !self.takes_moves() {
+            return true;
+        }
+        match self.freezer_path_of(cgroups).as_deref() {
+            Some(path) if stops => path != Path::new("/") && (self.is_class(path, class) || !self.is_own(path)),
+            Some(path) => !self.is_own(path),
+            None => true,
+        }
+    }
+
+    fn is_class(&self, path: &Path, class: &str) -> bool {
+        self.is_own(path) && path.file_name() == Some(std::ffi::OsStr::new(class))
     }
 
     /// Where a process is now, as what [`Ground::take_in`] will have to undo.
@@ -133,21 +184,25 @@ impl Ground {
         Origin { cpuset: own(cpuset), freezer: freezer.map(own) }
     }
 
-    /// Moves a process back where it came from; to the root where that group is gone.
+    /// Moves a process back where it came from, out of those of cotenant's groups that it is still in: where somebody else
+    /// moved it on, it is theirs. To the root where that group is gone.
     ///
     /// # Errors
     /// As [`Group::add_process`].
-    pub fn give_back(&self, pid: Pid, origin: &Origin) -> Result<(), KernelError> {
+    pub fn give_back(&self, pid: Pid, cgroups: &Cgroups, origin: &Origin) -> Result<(), KernelError> {
         let back = |root: Option<&Group>, path: &Path| match open_below(root, path) {
             Ok(group) => group.add_process(pid),
             Err(error) if error.errno() == Errno::ENOENT => open_below(root, Path::new("/"))?.add_process(pid),
             Err(error) => Err(error),
         };
         // Out of the freezer first: a frozen process could not be moved on by anybody else.
-        if let Some(path) = &origin.freezer {
-            back(self.freezer.as_ref(), path)?;
+        if self.freezer_path_of(cgroups).is_some_and(|path| self.is_own(&path)) {
+            back(self.freezer.as_ref(), origin.freezer.as_deref().unwrap_or(Path::new("/")))?;
         }
-        back(self.cpuset.as_ref(), &origin.cpuset)
+        if self.path_of(cgroups).is_some_and(|path| self.is_own(path)) {
+            back(self.cpuset.as_ref(), &origin.cpuset)?;
+        }
+        Ok(())
     }
 
     /// Gives the class's group these CPUs, where it has a group and others.
@@ -184,12 +239,19 @@ impl Ground {
         Ok(true)
     }
 
-    /// Processes in the class's groups.
+    /// Processes in the class's groups, in either tree.
     ///
     /// # Errors
     /// As [`Group::procs`].
     pub fn residents(&self, class: &str) -> Result<Vec<Pid>, KernelError> {
-        self.classes.get(class).map_or_else(|| Ok(Vec::new()), |groups| groups.cpuset.procs())
+        let Some(groups) = self.classes.get(class) else { return Ok(Vec::new()) };
+        let mut residents = groups.cpuset.procs()?;
+        if let Some(freezer) = &groups.freezer {
+            residents.extend(freezer.procs()?);
+        }
+        residents.sort_unstable();
+        residents.dedup();
+        Ok(residents)
     }
 
     /// The classes that have groups.
@@ -205,7 +267,10 @@ impl Ground {
     pub fn drop_class(&mut self, class: &str) -> Result<(), KernelError> {
         self.set_frozen(class, false)?;
         let Some(groups) = self.classes.remove(class) else { return Ok(()) };
-        groups.cpuset.remove()?;
+        if let Err(error) = groups.cpuset.remove() {
+            self.classes.insert(class.to_owned(), groups);
+            return Err(error);
+        }
         groups.freezer.map_or(Ok(()), |freezer| freezer.remove())
     }
 
@@ -219,14 +284,26 @@ impl Ground {
         }
         let own = |root: &Option<Group>| root.as_ref().and_then(|root| root.child(&self.own).ok());
         let (cpuset, freezer) = (own(&self.cpuset), own(&self.freezer));
-        let Some(cpuset) = cpuset else { return Ok(()) };
-        for name in cpuset.children()? {
-            let group = cpuset.child(&name)?;
+        for name in cpuset.iter().map(Group::children).collect::<Result<Vec<_>, _>>()?.into_iter().flatten() {
+            let class = name.to_string_lossy().into_owned();
+            if self.classes.contains_key(&class) {
+                continue;
+            }
+            let Some(Ok(cpuset)) = cpuset.as_ref().map(|own| own.child(&name)) else { continue };
             let freezer = freezer.as_ref().and_then(|freezer| freezer.child(&name).ok());
-            let cpus = group.cpus()?;
-            let frozen = freezer.is_some();
-            self.classes
-                .insert(name.to_string_lossy().into_owned(), ClassGroup { cpuset: group, freezer, cpus, frozen });
+            let (cpus, frozen) = (cpuset.cpus()?, freezer.is_some());
+            self.classes.insert(class, ClassGroup { cpuset, freezer, cpus, frozen });
+        }
+        // Of two groups one may be gone already, if the run ended between their removals.
+        for name in freezer.iter().map(Group::children).collect::<Result<Vec<_>, _>>()?.into_iter().flatten() {
+            if self.classes.contains_key(&*name.to_string_lossy()) {
+                continue;
+            }
+            if let (Some(Ok(lone)), Some(root)) = (freezer.as_ref().map(|own| own.child(&name)), &self.freezer) {
+                lone.thaw()?;
+                lone.procs()?.into_iter().try_for_each(|pid| root.add_process(pid))?;
+                lone.remove()?;
+            }
         }
         Ok(())
     }

@@ -18,13 +18,19 @@ use crate::error::{KernelError, errno_of};
 /// First word of the first line, and the version of the format.
 const HEADER: &str = "cotenant-journal 1";
 
+/// A journal of fewer lines is not worth a rewrite.
+const FEW_LINES: usize = 1_000;
+
 /// The journal of a run directory, open for appending.
 pub struct Journal {
     path: PathBuf,
     file: File,
     boot: String,
-    /// Lines since the last rewrite, to know when another pays.
+    /// Its length in bytes.
+    length: u64,
+    /// Its lines now and after the last rewrite, to know when another pays.
     lines: usize,
+    kept: usize,
 }
 
 impl Journal {
@@ -50,7 +56,7 @@ impl Journal {
         let file = file.map_err(fail("open"))?;
         let text = fs::read_to_string(&path).map_err(fail("read"))?;
         let records = read(&text, &boot);
-        let mut journal = Journal { path, file, boot, lines: records.len() };
+        let mut journal = Journal { path, file, boot, length: 0, lines: 0, kept: 0 };
         // A line that was cut short would swallow the next one.
         journal.rewrite(&records)?;
         Ok((journal, records))
@@ -67,14 +73,23 @@ impl Journal {
             text.push('\n');
             self.lines += 1;
         }
-        let written = if text.is_empty() { Ok(()) } else { self.file.write_all(text.as_bytes()) };
-        written.map_err(|error| KernelError::file(&self.path, "write", errno_of(&error)))
+        match self.file.write_all(text.as_bytes()) {
+            Ok(()) => {
+                self.length += text.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                // Half a line would spoil the next one, or say something else.
+                drop(self.file.set_len(self.length));
+                Err(KernelError::file(&self.path, "write", errno_of(&error)))
+            }
+        }
     }
 
-    /// Lines in the file, about.
+    /// Whether most of its lines are likely to matter no more.
     #[must_use]
-    pub fn lines(&self) -> usize {
-        self.lines
+    pub fn has_grown(&self) -> bool {
+        self.lines > FEW_LINES + 4 * self.kept
     }
 
     /// Replaces the whole journal, atomically.
@@ -102,7 +117,7 @@ impl Journal {
         }
         (&file).write_all(text.as_bytes()).map_err(fail("write"))?;
         fs::rename(&new, &self.path).map_err(fail("rename"))?;
-        (self.file, self.lines) = (file, lines);
+        (self.file, self.length, self.lines, self.kept) = (file, text.len() as u64, lines, lines);
         Ok(())
     }
 

@@ -26,12 +26,20 @@ const FOREIGN_SHARE: i64 = 40;
 /// One tick of `/proc/stat` in nanoseconds, `sysconf(_SC_CLK_TCK)` being 100 wherever Linux runs today.
 const CLOCK_TICK: i64 = 10_000_000;
 
+/// Nanoseconds without a look after which counting begins anew, longer than any tick.
+const LAPSE: u64 = 3_000_000_000;
+
 /// Work of less than this share of a CPU, in per cent, is not rounded up to one.
 const NEGLIGIBLE: u64 = 10;
+
+/// Descriptors left to everything else when counters are kept open.
+const SPARE_FILES: u64 = 512;
 
 /// Reads the load; keeps the last values, because only differences mean something.
 #[derive(Default)]
 pub struct LoadReader {
+    /// How many counters may be kept open.
+    most_open: usize,
     threads: HashMap<Tid, Counter>,
     busy: HashMap<CpuId, u64>,
     /// For each of the last ticks: its length, and what others used of each CPU, in nanoseconds.
@@ -41,13 +49,21 @@ pub struct LoadReader {
 
 /// A thread's `schedstat`, kept open: reading it again costs a third of opening it again.
 struct Counter {
-    file: File,
+    /// None where there are too many.
+    file: Option<File>,
     seen: SchedStat,
     /// Whether it was there at this tick.
     fresh: bool,
 }
 
 impl LoadReader {
+    /// One that keeps within a process's limit of open files (`RLIMIT_NOFILE`, getrlimit(2)).
+    #[must_use]
+    pub fn new(open_files: u64) -> LoadReader {
+        let most_open = usize::try_from(open_files.saturating_sub(SPARE_FILES)).unwrap_or(usize::MAX);
+        LoadReader { most_open, ..LoadReader::default() }
+    }
+
     /// The load since the last call. The first call has nothing to compare with and reports none.
     pub fn read(&mut self, procfs: &Procfs, plan: &Plan, members: &HashMap<Pid, Member>, now: Instant) -> Load {
         let elapsed = self.last.replace(now).map_or(Duration::ZERO, |last| now.saturating_duration_since(last));
@@ -55,13 +71,18 @@ impl LoadReader {
         let mut load = Load { foreign: CpuSet::new(), classes: vec![ClassLoad::default(); plan.classes.len()] };
         let mut work = vec![0_u64; plan.classes.len()];
         let mut used: HashMap<CpuId, i64> = HashMap::new();
+        if elapsed > LAPSE {
+            // Nobody looked for a while, and what happened in it says nothing about now.
+            *self = LoadReader { most_open: self.most_open, last: self.last, ..LoadReader::default() };
+        }
+        let first = self.busy.is_empty();
         self.threads.values_mut().for_each(|counter| counter.fresh = false);
         for (pid, member) in members {
             let (Some(class), Some(work)) = (load.classes.get_mut(member.class), work.get_mut(member.class)) else {
                 continue;
             };
             for tid in member.threads.keys() {
-                let Some(done) = self.thread(procfs, *pid, *tid) else { continue };
+                let Some(done) = self.thread(procfs, *pid, *tid, first, elapsed) else { continue };
                 *work = work.saturating_add(done.run).saturating_add(done.wait);
                 if done.run > 0 {
                     // Read only of threads that ran: a sleeping thread costs one read a tick.
@@ -79,23 +100,31 @@ impl LoadReader {
         load
     }
 
-    /// What a thread did since the last tick; none where it is new or gone.
-    fn thread(&mut self, procfs: &Procfs, pid: Pid, tid: Tid) -> Option<SchedStat> {
-        if let Some(counter) = self.threads.get_mut(&tid)
-            && let Some(now) = read(&counter.file)
-        {
-            let before = std::mem::replace(&mut counter.seen, now);
-            counter.fresh = true;
-            return Some(SchedStat {
-                run: now.run.saturating_sub(before.run),
-                wait: now.wait.saturating_sub(before.wait),
-                slices: now.slices.saturating_sub(before.slices),
-            });
+    /// What a thread did since the last tick; none where nothing is known of it or it is gone.
+    fn thread(&mut self, procfs: &Procfs, pid: Pid, tid: Tid, first: bool, elapsed: u64) -> Option<SchedStat> {
+        let path = || procfs.root().join(format!("{pid}/task/{tid}/schedstat"));
+        if let Some(counter) = self.threads.get_mut(&tid) {
+            let now = match &counter.file {
+                Some(file) => read(file),
+                None => File::open(path()).ok().and_then(|file| read(&file)),
+            };
+            if let Some(now) = now {
+                let before = std::mem::replace(&mut counter.seen, now);
+                counter.fresh = true;
+                return Some(SchedStat {
+                    run: now.run.saturating_sub(before.run),
+                    wait: now.wait.saturating_sub(before.wait),
+                    slices: now.slices.saturating_sub(before.slices),
+                });
+            }
         }
-        let file = File::open(procfs.root().join(format!("{pid}/task/{tid}/schedstat"))).ok()?;
+        let file = File::open(path()).ok()?;
         let seen = read(&file)?;
+        let file = Some(file).filter(|_| self.threads.len() < self.most_open);
         self.threads.insert(tid, Counter { file, seen, fresh: true });
-        None
+        // One that was not there at the last tick did all it did since; short-lived ones are of their class too.
+        let since = |time: u64| time.min(elapsed);
+        (!first).then(|| SchedStat { run: since(seen.run), wait: since(seen.wait), ..seen })
     }
 
     /// CPUs on which others ran enough to count.

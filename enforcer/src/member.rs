@@ -52,12 +52,15 @@ pub struct Origin {
     pub freezer: Option<PathBuf>,
 }
 
+/// The class of a process that belongs to none any more and could not be put back yet.
+pub const NO_CLASS: usize = usize::MAX;
+
 /// One process of a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     /// Start time in clock ticks since boot; with the id it tells the process from a later one.
     pub start: u64,
-    /// The class, by its place in the plan.
+    /// The class, by its place in the plan, or [`NO_CLASS`].
     pub class: usize,
     /// Why.
     pub joined: Joined,

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use nix::errno::Errno;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::error::{KernelError, errno_of};
 
@@ -20,6 +21,17 @@ pub fn check(proc: &Path) -> Result<(), KernelError> {
         Some(capabilities) if capabilities >> SYS_NICE & 1 == 1 => Ok(()),
         Some(_) => Err(KernelError::file("capability CAP_SYS_NICE", "use", Errno::EPERM)),
         None => Err(KernelError::unreadable(&path, text.as_bytes())),
+    }
+}
+
+/// How many files may be open at once, after asking for as many as the hard limit allows: one is kept for each thread
+/// whose load is followed, and the usual 1,024 are soon taken.
+#[must_use]
+pub fn open_files() -> u64 {
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return 0 };
+    match setrlimit(Resource::RLIMIT_NOFILE, hard, hard) {
+        Ok(()) => hard,
+        Err(_) => soft,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cotenant_compiler::CpuSet;
 use cotenant_compiler::plan::{KeptClause, PlannedClass};
-use cotenant_grammar::tree::ClassKind;
+use cotenant_grammar::tree::{ClassKind, EqualPrio};
 
 use crate::enforcer::{Enforcer, Failure};
 use crate::ids::{Pid, Tid};
@@ -112,8 +112,12 @@ impl Enforcer {
         let conforms = |tid: &&Tid| {
             let Some(placement) = &class.placement else { return true };
             let everywhere = matches!(member.place, Some(Place::Everywhere) | None);
-            let here = everywhere
-                || affinity::get(**tid).is_ok_and(|mask| share.as_ref().is_some_and(|share| mask.is_subset(share)));
+            let here = affinity::get(**tid).is_ok_and(|mask| match (&share, placement.equal_prio) {
+                (None, _) => false,
+                (Some(share), Some(EqualPrio::Hold)) => mask.len() == 1 && mask.is_subset(share),
+                (Some(share), Some(EqualPrio::Push)) => mask == *share,
+                (Some(share), None) => everywhere || mask.is_subset(share),
+            });
             here && sched::get(**tid).is_ok_and(|now| wanted(&now, placement.attributes) == now)
         };
         Some(MemberStatus {

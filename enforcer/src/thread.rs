@@ -118,22 +118,63 @@ impl Todo {
 }
 
 impl Touched {
-    /// Compares the thread with what a class wants of it, notes what will be written, and gives the writes to make. What
-    /// an earlier class wrote and this one does not mention is undone. `cpus` is the mask the thread shall have of its
-    /// own, where it shall have one.
+    /// The record of a thread that a placed thread made: it has what some thread of `makers` was given, unless it asked
+    /// for something of its own. `cpuset` is what its cpuset gives it.
     ///
     /// # Errors
     /// `ESRCH` where the thread has ended.
-    pub fn intend(&mut self, tid: Tid, attributes: Attributes, cpus: Option<&CpuSet>) -> Result<Todo, KernelError> {
-        Ok(Todo { sched: self.intend_sched(tid, attributes)?, cpus: self.intend_mask(tid, cpus)? })
+    pub fn inherited<'a>(
+        tid: Tid,
+        start: u64,
+        makers: impl Iterator<Item = &'a Touched> + Clone,
+        cpuset: &CpuSet,
+    ) -> Result<Touched, KernelError> {
+        let mut touched = Touched { start, before: Before::read(tid, cpuset)?, wrote: Wrote::default() };
+        let (now, mask) = (touched.before.sched, affinity::get(tid)?);
+        let scheduled_so = |maker: &&Touched| maker.wrote.sched.is_some_and(|wrote| same(&now, &wrote));
+        if let Some(maker) = makers.clone().find(scheduled_so) {
+            touched.before.sched = SchedState { clamps: now.clamps, ..maker.before.inherited().sched };
+            touched.wrote.sched = maker.wrote.sched;
+        }
+        if let Some(maker) = makers.clone().find(|maker| maker.shows(&mask, cpuset)) {
+            touched.before.mask = maker.before.mask.clone();
+            touched.wrote.cpus = maker.wrote.cpus.clone();
+        }
+        Ok(touched)
+    }
+
+    /// Whether a mask is the one that this thread was given or, where it was given none, the one it asked for.
+    fn shows(&self, mask: &CpuSet, cpuset: &CpuSet) -> bool {
+        match (&self.wrote.cpus, &self.before.mask) {
+            (Some(wrote), _) => stands(mask, wrote, cpuset),
+            (None, Mask::Only(own)) => *mask == own.intersection(cpuset),
+            (None, Mask::Any) => mask == cpuset,
+        }
+    }
+
+    /// Compares the thread with what a class wants of it, notes what will be written, and gives the writes to make. What
+    /// an earlier class wrote and this one does not mention is undone. What somebody else set after it was placed is
+    /// theirs, until the class wants something new. `cpus` is the mask the thread shall have of its own, where it shall
+    /// have one, and `cpuset` what its cpuset gives it.
+    ///
+    /// # Errors
+    /// `ESRCH` where the thread has ended.
+    pub fn intend(
+        &mut self,
+        tid: Tid,
+        attributes: Attributes,
+        cpus: Option<&CpuSet>,
+        cpuset: &CpuSet,
+    ) -> Result<Todo, KernelError> {
+        Ok(Todo { sched: self.intend_sched(tid, attributes)?, cpus: self.intend_mask(tid, cpus, cpuset)? })
     }
 
     /// [`Touched::intend`] for the mask alone.
     ///
     /// # Errors
     /// As [`Touched::intend`].
-    pub fn intend_cpus(&mut self, tid: Tid, cpus: &CpuSet) -> Result<Todo, KernelError> {
-        Ok(Todo { sched: None, cpus: self.intend_mask(tid, Some(cpus))? })
+    pub fn intend_cpus(&mut self, tid: Tid, cpus: &CpuSet, cpuset: &CpuSet) -> Result<Todo, KernelError> {
+        Ok(Todo { sched: None, cpus: self.intend_mask(tid, Some(cpus), cpuset)? })
     }
 
     fn intend_sched(
@@ -145,28 +186,73 @@ impl Touched {
             return Ok(None);
         }
         let now = sched::get(tid)?;
-        // Ours to replace where it stands as written; what somebody else set since is the base for this class's wishes.
-        let ours = self.wrote.sched.is_some_and(|wrote| same(&now, &wrote));
-        let wanted = wanted(if ours { &self.before.sched } else { &now }, attributes);
-        self.wrote.sched = (!same(&wanted, &self.before.sched)).then_some(wanted);
+        if !self.wrote.sched.is_some_and(|wrote| same(&now, &wrote)) {
+            let wish = wanted(&self.before.sched, attributes);
+            if attributes != Attributes::default() && self.wrote.sched.is_some_and(|wrote| same(&wish, &wrote)) {
+                return Ok(None);
+            }
+            // What stands is somebody else's doing, and the base for what this class wishes.
+            self.before.sched = now;
+        }
+        let wanted = wanted(&self.before.sched, attributes);
+        self.wrote.sched = (attributes != Attributes::default()).then_some(wanted);
         Ok((!same(&now, &wanted)).then_some((now, wanted)))
     }
 
-    fn intend_mask(&mut self, tid: Tid, cpus: Option<&CpuSet>) -> Result<Option<CpuSet>, KernelError> {
+    fn intend_mask(&mut self, tid: Tid, cpus: Option<&CpuSet>, cpuset: &CpuSet) -> Result<Option<CpuSet>, KernelError> {
         let Some(cpus) = cpus else { return Ok(None) };
+        let now = affinity::get(tid)?;
+        if self.wrote.cpus.as_ref().is_some_and(|wrote| !stands(&now, wrote, cpuset)) {
+            return Ok(None);
+        }
+        // A mask beyond the cpuset stands as the part inside it.
+        let holds = now == *cpus || self.wrote.cpus.as_ref() == Some(cpus) && now == cpus.intersection(cpuset);
         self.wrote.cpus = Some(cpus.clone());
-        Ok((affinity::get(tid)? != *cpus).then(|| cpus.clone()))
+        Ok((!holds).then(|| cpus.clone()))
     }
 
-    /// Makes the writes and reads them back.
+    /// Takes what somebody else set meanwhile for what the thread was, before another class places it.
+    ///
+    /// # Errors
+    /// `ESRCH` where the thread has ended.
+    pub fn yield_mask(&mut self, tid: Tid, cpuset: &CpuSet) -> Result<(), KernelError> {
+        let Some(wrote) = &self.wrote.cpus else { return Ok(()) };
+        let now = affinity::get(tid)?;
+        if !stands(&now, wrote, cpuset) {
+            self.wrote.cpus = None;
+            self.before.mask = if cpuset.is_subset(&now) { Mask::Any } else { Mask::Only(now) };
+        }
+        Ok(())
+    }
+
+    /// Makes the writes, reads them back and strikes them off the list.
     ///
     /// # Errors
     /// As [`sched::set`] and [`affinity::set`]; `EIO` where the kernel took a value and shows another.
-    pub fn perform(tid: Tid, todo: &Todo) -> Result<(), KernelError> {
+    pub fn perform(tid: Tid, todo: &mut Todo) -> Result<(), KernelError> {
         if let Some(cpus) = &todo.cpus {
             write_mask(tid, cpus)?;
+            todo.cpus = None;
         }
-        todo.sched.as_ref().map_or(Ok(()), |(now, wanted)| write_sched(tid, now, wanted))
+        if let Some((now, wanted)) = &todo.sched {
+            write_sched(tid, now, wanted)?;
+            todo.sched = None;
+        }
+        Ok(())
+    }
+
+    /// Takes back the note of writes that were refused, so that what stands is not taken for somebody else's doing. `known`
+    /// is what was noted before, `left` what was not written.
+    pub fn take_back(&mut self, tid: Tid, known: Wrote, left: &Todo) {
+        if left.cpus.is_some() {
+            self.wrote.cpus = known.cpus;
+        }
+        if left.sched.is_some() {
+            let was = known.sched.unwrap_or(self.before.sched);
+            // Policy and nice value are two writes, of which the first may have been made.
+            let half = sched::get(tid).ok().filter(|now| !same(now, &was));
+            self.wrote.sched = half.or(known.sched);
+        }
     }
 
     /// Undoes the attributes, where they still stand as written.
@@ -174,8 +260,9 @@ impl Touched {
     /// # Errors
     /// As [`sched::set`].
     pub fn restore_sched(&mut self, tid: Tid) -> Result<(), KernelError> {
+        let wrote = self.wrote.sched;
         match self.intend_sched(tid, Attributes::default())? {
-            Some((now, wanted)) => write_sched(tid, &now, &wanted),
+            Some((now, wanted)) => write_sched(tid, &now, &wanted).inspect_err(|_| self.wrote.sched = wrote),
             None => Ok(()),
         }
     }
@@ -192,16 +279,22 @@ impl Touched {
             Mask::Any => all,
             Mask::Only(cpus) => cpus,
         };
-        let stands = match &wrote {
-            Some(wrote) => now == *wrote || now == wrote.intersection(cpuset),
+        let ours = match &wrote {
+            Some(wrote) => stands(&now, wrote, cpuset),
             // Kernels before 6.2 forget a thread's own mask when its cpuset changes, and leave it with all of the cpuset.
             None => now == *cpuset && now != before.intersection(cpuset),
         };
-        if !stands {
+        if !ours {
             return Ok(());
         }
-        affinity::set(tid, before)
+        affinity::set(tid, before).inspect_err(|_| self.wrote.cpus = wrote)
     }
+}
+
+/// Whether a thread with this mask still has the one that was written: all of it, the part inside its cpuset, or what the
+/// kernel gives where no part is inside.
+fn stands(now: &CpuSet, wrote: &CpuSet, cpuset: &CpuSet) -> bool {
+    now == wrote || *now == wrote.intersection(cpuset) || !wrote.intersects(cpuset)
 }
 
 fn write_mask(tid: Tid, cpus: &CpuSet) -> Result<(), KernelError> {
@@ -237,56 +330,4 @@ fn write_sched(tid: Tid, now: &SchedState, wanted: &SchedState) -> Result<(), Ke
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{Sleeper, is_root};
-
-    fn all() -> CpuSet {
-        affinity::get(Tid::current()).unwrap()
-    }
-
-    #[test]
-    fn a_thread_comes_back_as_it_was() {
-        if !is_root() {
-            return;
-        }
-        let sleeper = Sleeper::start();
-        let tid = sleeper.pid().leader();
-        sched::set_nice(tid, 7).unwrap();
-        let before = Before::read(tid, &all()).unwrap();
-        let mut touched = Touched { start: 0, before: before.clone(), wrote: Wrote::default() };
-        let rt = Attributes { policy: Some(Scheduling::RoundRobin(3)), nice: None };
-        let one: CpuSet = all().first().into_iter().collect();
-        let todo = touched.intend(tid, rt, Some(&one)).unwrap();
-        Touched::perform(tid, &todo).unwrap();
-        assert!(touched.intend(tid, rt, Some(&one)).unwrap().is_empty(), "nothing is written that holds already");
-        assert_eq!(sched::get(tid).unwrap().policy, SchedPolicy::RoundRobin);
-        assert_eq!(affinity::get(tid).unwrap(), one);
-        touched.restore_sched(tid).unwrap();
-        touched.restore_mask(tid, &all(), &all()).unwrap();
-        assert_eq!(Before::read(tid, &all()).unwrap(), before);
-    }
-
-    #[test]
-    fn what_somebody_else_changed_is_theirs() {
-        if !is_root() {
-            return;
-        }
-        let sleeper = Sleeper::start();
-        let tid = sleeper.pid().leader();
-        let before = Before::read(tid, &all()).unwrap();
-        let mut touched = Touched { start: 0, before, wrote: Wrote::default() };
-        let todo = touched.intend(tid, Attributes { policy: None, nice: Some(5) }, None).unwrap();
-        Touched::perform(tid, &todo).unwrap();
-        sched::set_nice(tid, 9).unwrap();
-        touched.restore_sched(tid).unwrap();
-        assert_eq!(sched::get(tid).unwrap().nice, 9);
-    }
-
-    #[test]
-    fn children_of_a_thread_with_reset_on_fork_would_have_been_reset() {
-        let rt = SchedState { reset_on_fork: true, priority: 4, ..SchedState::of(SchedPolicy::Fifo) };
-        let before = Before { sched: rt, mask: Mask::Any };
-        assert_eq!(before.inherited().sched, SchedState::of(SchedPolicy::Other));
-    }
-}
+mod tests;

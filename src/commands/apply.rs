@@ -50,7 +50,14 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let unkept = unkept(&plan);
     let (mut enforcer, recovered) = Enforcer::start(roots, plan)?;
     let mut pass = recovered;
-    pass.add(enforcer.scan()?);
+    match enforcer.scan() {
+        Ok(placed) => pass.add(placed),
+        // All or nothing: what was placed until then goes back.
+        Err(error) => {
+            drop(enforcer.release_all());
+            return Err(error.into());
+        }
+    }
     let members = enforcer.members().count();
     print(&format!("{members} {} placed\n", if members == 1 { "process" } else { "processes" }))?;
     Ok(shortfall(&pass, &unkept))

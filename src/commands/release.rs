@@ -26,12 +26,16 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let roots = options.place.roots();
     if let Some(answer) = ask(&roots.run, Request::Release)? {
-        let released = String::from_utf8_lossy(&answer).trim().to_owned();
-        if released.is_empty() {
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let mut lines = answer.lines();
+        let Some(released) = lines.next() else {
             return Err(Failure::new("the daemon ended without an answer")
                 .help("run `cotenant release` again: it finishes what the daemon left"));
-        }
-        return said(&released);
+        };
+        let refused: Vec<&str> = lines.collect();
+        refused.iter().for_each(|line| tell(&format!("not done: {line}\n")));
+        said(released)?;
+        return Ok(if refused.is_empty() { Outcome::Done } else { Outcome::InPart });
     }
     let _lock = RunLock::take(&roots.run)?;
     // An empty plan: what is to be undone stands in the journal, and starting undoes it.
@@ -46,7 +50,6 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     Ok(if pass.failures.is_empty() { Outcome::Done } else { Outcome::InPart })
 }
 
-fn said(released: &str) -> Result<Outcome, Failure> {
-    print(&format!("{released} {} put back\n", if released == "1" { "process" } else { "processes" }))?;
-    Ok(Outcome::Done)
+fn said(released: &str) -> Result<(), Failure> {
+    print(&format!("{released} {} put back\n", if released == "1" { "process" } else { "processes" }))
 }

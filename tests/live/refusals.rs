@@ -103,3 +103,13 @@ fn a_played_machine_must_fit_this_one() {
     let arguments = ["enforce", policy.to_str().unwrap(), "--topology", "pack:4 core:64 pu:2"];
     refused(&stage, &arguments, 2, &["not online here", "cotenant plan"]);
 }
+
+#[test]
+fn a_pipe_is_no_policy() {
+    let Some(stage) = stage() else { return };
+    stage.policy("a.policy", "class a: match exe @/a, nice 1;");
+    let pipe = stage.path("b.policy");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::from_bits_truncate(0o644)).unwrap();
+    let directory = stage.path("");
+    refused(&stage, &["apply", directory.to_str().unwrap()], 2, &["b.policy` is not a regular file"]);
+}

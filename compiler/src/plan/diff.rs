@@ -38,7 +38,7 @@ impl std::fmt::Display for Change {
 /// The differences, in the order of the new plan; removed classes last. Where a class stands in its file does not count.
 #[must_use]
 pub fn diff(old: &Plan, new: &Plan) -> Vec<Change> {
-    let find = |plan: &'_ Plan, class: &PlannedClass| plan.classes.iter().position(|it| same_class(it, class));
+    let find = |plan: &'_ Plan, class: &PlannedClass| plan.classes.iter().position(|it| class.succeeds(it));
     let mut changes = Vec::new();
     let mut positions = Vec::new();
     for class in &new.classes {
@@ -68,11 +68,6 @@ pub fn diff(old: &Plan, new: &Plan) -> Vec<Change> {
         changes.push(Change::Machine);
     }
     changes
-}
-
-/// Classes go by their names; nameless `unmanaged` ones by what they match.
-fn same_class(a: &PlannedClass, b: &PlannedClass) -> bool {
-    a.name == b.name && (a.placement.is_some() || b.placement.is_some() || a.selector == b.selector)
 }
 
 fn changed(old: &PlannedClass, new: &PlannedClass) -> Vec<&'static str> {

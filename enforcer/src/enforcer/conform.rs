@@ -4,24 +4,22 @@
 //! thread runs with a real-time priority on CPUs that are not the class's; then its threads get their attributes. Threads
 //! that came meanwhile are found by looking again until a look finds none.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use cotenant_compiler::CpuSet;
 use cotenant_compiler::plan::Placement;
-use cotenant_compiler::{CpuId, CpuSet};
 use cotenant_grammar::tree::EqualPrio;
 
 use super::{Enforcer, Pass};
 use crate::cgroup::Version;
 use crate::error::KernelError;
-use crate::hold;
 use crate::ids::{Pid, Tid};
 use crate::journal::Record;
 use crate::member::{Origin, Place};
 use crate::procfs::Cgroups;
 use crate::sys::affinity;
-use crate::thread::{Before, Mask, Touched, Wrote};
+use crate::thread::{Mask, Todo, Touched, Wrote};
 
 /// Looks for new threads of one process before the rest is left to the events about them.
 const LOOKS: usize = 16;
@@ -61,7 +59,7 @@ impl Enforcer {
         self.note_threads(pid, &cgroups)?;
         self.settle(pid, class, placement, everywhere, &cgroups)?;
         for _ in 0..LOOKS {
-            self.attend_threads(pid, placement)?;
+            self.attend_threads(pid, placement, None)?;
             if !self.note_threads(pid, &cgroups)? {
                 break;
             }
@@ -69,36 +67,46 @@ impl Enforcer {
         Ok(())
     }
 
+    /// Gives a new thread of a placed process its attributes.
+    pub(super) fn conform_thread(&mut self, pid: Pid, tid: Tid, pass: &mut Pass) {
+        let plan = Arc::clone(&self.plan);
+        let Some(member) = self.members.get(&pid).filter(|member| !member.threads.contains_key(&tid)) else { return };
+        let class = member.class;
+        let Some(placement) = plan.classes.get(class).and_then(|class| class.placement.as_ref()) else { return };
+        let cpuset = self.cpuset_of(pid);
+        let noted = self.note(pid, &[tid], &cpuset);
+        if let Err(error) = noted.and_then(|_| self.attend_threads(pid, placement, Some(tid))) {
+            self.failed(pid, error, pass);
+        }
+        self.repin(class, pass);
+    }
+
     /// Reads what the threads are that have no record yet, and puts it into the journal. Returns whether there were any.
     fn note_threads(&mut self, pid: Pid, cgroups: &Cgroups) -> Result<bool, KernelError> {
         let found = self.procfs.threads(pid)?;
-        let online = self.plan.topology.online().clone();
+        let cpuset = self.ground.cpus_of(cgroups, self.plan.topology.online());
         let Some(member) = self.members.get_mut(&pid) else { return Ok(false) };
-        member.threads.retain(|tid, _| found.contains(tid));
+        member.threads.retain(|tid, _| found.binary_search(tid).is_ok());
         let new: Vec<Tid> = found.into_iter().filter(|tid| !member.threads.contains_key(tid)).collect();
+        self.note(pid, &new, &cpuset)
+    }
+
+    fn note(&mut self, pid: Pid, new: &[Tid], cpuset: &CpuSet) -> Result<bool, KernelError> {
+        let Some(member) = self.members.get_mut(&pid) else { return Ok(false) };
         let mut records = Vec::new();
         for tid in new {
-            let placed = member.placed_for.is_some();
-            let leader = member.threads.get(&pid.leader()).or_else(|| member.threads.values().next());
-            let start = match self.procfs.thread_stat(pid, tid) {
-                Ok(stat) => stat.start,
+            let noted = self.procfs.thread_stat(pid, *tid).and_then(|stat| {
+                let placed = member.placed_for.is_some();
+                let makers = member.threads.values().filter(|_| placed);
+                Touched::inherited(*tid, stat.start, makers, cpuset)
+            });
+            let touched = match noted {
+                Ok(touched) => touched,
                 Err(error) if error.is_gone() => continue,
                 Err(error) => return Err(error),
             };
-            let touched = match leader.filter(|_| placed) {
-                // It was made by a thread that is placed and has what that one was given.
-                Some(leader) => Touched { start, before: leader.before.inherited(), wrote: leader.wrote.clone() },
-                None => {
-                    let cpuset = self.ground.path_of(cgroups).map(|path| self.ground.cpus_at(path, &online));
-                    match Before::read(tid, &cpuset.unwrap_or_else(|| online.clone())) {
-                        Ok(before) => Touched { start, before, wrote: Wrote::default() },
-                        Err(error) if error.is_gone() => continue,
-                        Err(error) => return Err(error),
-                    }
-                }
-            };
-            records.push(Record::Thread { pid, tid, touched: touched.clone() });
-            member.threads.insert(tid, touched);
+            records.push(Record::Thread { pid, tid: *tid, touched: touched.clone() });
+            member.threads.insert(*tid, touched);
         }
         self.journal.append(&records)?;
         Ok(!records.is_empty())
@@ -117,35 +125,47 @@ impl Enforcer {
         let (start, place) = (member.start, member.place.clone());
         let same_class = member.placed_for.as_deref() == Some(class);
         let path = self.ground.path_of(cgroups).unwrap_or(Path::new("/"));
+        let stops = placement.gate.is_some();
+        let stopped = self.ground.stops(cgroups, class, stops);
         let stands = match &place {
             Some(Place::Everywhere) => everywhere,
-            Some(Place::Moved(_)) => !everywhere && self.ground.is_own(path),
-            Some(Place::InPlace(held)) => !everywhere && self.in_place.contains_key(held),
-            Some(Place::Affinity(_)) => !everywhere,
+            Some(Place::Moved(_)) => !everywhere && self.ground.holds(cgroups, class, stops),
+            Some(Place::InPlace(held)) => !everywhere && self.is_held_for(held, class) && held == path && stopped,
+            Some(Place::Affinity(_)) => !everywhere && stopped,
             None => false,
         };
         if stands && same_class {
             return Ok(());
         }
+        if !same_class {
+            self.yield_masks(pid, cgroups)?;
+        }
         let cpus = self.share_of(pid).unwrap_or_else(|| placement.reach());
-        let stops = placement.gate.is_some();
-        let origin = match &place {
-            Some(Place::Moved(origin)) => origin.clone(),
-            _ => self.ground.origin(cgroups, stops),
-        };
         let moves = !everywhere && self.ground.takes_moves() && (path == Path::new("/") || self.ground.is_own(path));
-        if !moves {
+        if !(moves && matches!(place, Some(Place::Moved(_)))) {
             self.unplace(pid)?;
         }
         let next = if everywhere {
             Place::Everywhere
         } else if moves {
-            let from_freezer = self.ground.origin(cgroups, stops).freezer;
-            let origin = Origin { freezer: origin.freezer.or(from_freezer), ..origin };
+            let from = self.ground.origin(cgroups, stops);
+            let origin = match place {
+                Some(Place::Moved(origin)) => Origin { freezer: origin.freezer.or(from.freezer), ..origin },
+                _ => from,
+            };
             self.journal.append(&[Record::Process { pid, start, origin: origin.clone() }])?;
+            // Known before it is done: where the second of two moves is refused, the first is undone with the rest.
+            if let Some(member) = self.members.get_mut(&pid) {
+                member.place = Some(Place::Moved(origin.clone()));
+            }
             self.ground.take_in(pid, cgroups, class, &cpus, stops)?;
             Place::Moved(origin)
         } else {
+            if stops && self.ground.takes_moves() {
+                let origin = self.ground.origin(cgroups, stops);
+                self.journal.append(&[Record::Process { pid, start, origin }])?;
+                self.ground.take_in_to_stop(pid, cgroups, class, &cpus)?;
+            }
             match self.hold_in_place(pid, path, &cpus)? {
                 Ok(()) => Place::InPlace(path.to_owned()),
                 Err(reason) => Place::Affinity(reason),
@@ -157,86 +177,89 @@ impl Enforcer {
         Ok(())
     }
 
+    /// What somebody else did to a process's masks since is where another class begins.
+    fn yield_masks(&mut self, pid: Pid, cgroups: &Cgroups) -> Result<(), KernelError> {
+        let cpuset = self.ground.cpus_of(cgroups, self.plan.topology.online());
+        let Some(member) = self.members.get_mut(&pid) else { return Ok(()) };
+        let yielded = member.threads.iter_mut().map(|(tid, touched)| touched.yield_mask(*tid, &cpuset));
+        yielded.filter_map(Result::err).find(|error| !error.is_gone()).map_or(Ok(()), Err)
+    }
+
     /// Takes a process out of its place, but for its own mask.
     pub(super) fn unplace(&mut self, pid: Pid) -> Result<(), KernelError> {
         let place = self.members.get_mut(&pid).and_then(|member| member.place.take());
-        match place {
-            Some(Place::Moved(origin)) => self.ground.give_back(pid, &origin),
-            Some(Place::InPlace(path)) => self.let_go_unless_held(&path),
-            Some(Place::Everywhere | Place::Affinity(_)) | None => Ok(()),
+        let held = match &place {
+            Some(Place::InPlace(path)) => self.let_go_unless_held(path),
+            _ => Ok(()),
+        };
+        let origin = match &place {
+            Some(Place::Moved(origin)) => origin.clone(),
+            _ => Origin::default(),
+        };
+        let done = held.and_then(|()| match self.ground.takes_moves() {
+            true => self.ground.give_back(pid, &self.procfs.cgroups(pid)?, &origin),
+            false => Ok(()),
+        });
+        match done {
+            Err(error) if !error.is_gone() => {
+                if let Some(member) = self.members.get_mut(&pid) {
+                    member.place = place;
+                }
+                Err(error)
+            }
+            _ => Ok(()),
         }
     }
 
-    /// Gives every thread what is missing.
-    fn attend_threads(&mut self, pid: Pid, placement: &Placement) -> Result<(), KernelError> {
+    /// Gives every thread what is missing, or just one.
+    fn attend_threads(&mut self, pid: Pid, placement: &Placement, only: Option<Tid>) -> Result<(), KernelError> {
         let Some(share) = self.share_of(pid) else { return Ok(()) };
-        let everything = self.everything();
+        let (everything, cpuset) = (self.everything(), self.cpuset_of(pid));
         let Some(member) = self.members.get_mut(&pid) else { return Ok(()) };
         let Some(place) = member.place.clone() else { return Ok(()) };
         let holds = placement.equal_prio == Some(EqualPrio::Hold);
-        let (mut todos, mut records, mut gone) = (Vec::new(), Vec::new(), Vec::new());
-        for (tid, touched) in &mut member.threads {
+        let (mut todos, mut records, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+        let attended = member.threads.iter_mut().filter(|(tid, _)| only.is_none_or(|only| only == **tid));
+        for (tid, touched) in attended {
             let known = touched.wrote.clone();
             let wish = mask(placement, &place, &share, touched, *tid, &everything);
             let intended = wish.and_then(|wish| {
                 if wish.is_none() && !holds && touched.wrote.cpus.is_some() {
-                    touched.restore_mask(*tid, &everything, &share)?;
+                    touched.restore_mask(*tid, &everything, &cpuset)?;
                 }
-                touched.intend(*tid, placement.attributes, wish.as_ref())
+                touched.intend(*tid, placement.attributes, wish.as_ref(), &cpuset)
             });
             match intended {
-                Ok(todo) => todos.push((*tid, todo)),
-                Err(error) if error.is_gone() => gone.push(*tid),
-                Err(error) => return Err(error),
+                Ok(todo) if todo.is_empty() => {}
+                Ok(todo) => todos.push((*tid, todo, known.clone())),
+                Err(error) => refused.push((*tid, error)),
             }
             if touched.wrote != known {
                 records.push(Record::Thread { pid, tid: *tid, touched: touched.clone() });
             }
         }
-        member.threads.retain(|tid, _| !gone.contains(tid));
         self.journal.append(&records)?;
-        for (tid, todo) in todos.iter().filter(|(_, todo)| !todo.is_empty()) {
-            match Touched::perform(*tid, todo) {
-                Err(error) if !error.is_gone() => return Err(error),
-                _ => {}
+        // What one thread refuses does not keep the others from theirs.
+        for (tid, mut todo, known) in todos {
+            if let Err(error) = Touched::perform(tid, &mut todo) {
+                refused.push((tid, error));
+                self.not_written(pid, tid, known, &todo)?;
             }
         }
-        Ok(())
-    }
-
-    /// For a class that holds equals: gives each of its threads one CPU.
-    pub(super) fn repin(&mut self, class: usize, pass: &mut Pass) {
-        let holds = self.placement(class).is_some_and(|placement| placement.equal_prio == Some(EqualPrio::Hold));
-        let Some(cpus) = self.share(class).filter(|_| holds).map(|share| share.cpus.clone()) else { return };
-        let of_class = |member: &crate::member::Member| member.class == class && member.place.is_some();
-        let mut threads: Vec<(Tid, Pid)> = self
-            .members
-            .iter()
-            .filter(|(_, member)| of_class(member))
-            .flat_map(|(pid, member)| member.threads.keys().map(|tid| (*tid, *pid)))
-            .collect();
-        threads.sort_unstable();
-        let tids: Vec<Tid> = threads.iter().map(|(tid, _)| *tid).collect();
-        let before = self.pins.remove(&class).unwrap_or_default();
-        let pins = hold::choose(&tids, &before, &cpus);
-        for (tid, pid) in threads {
-            let Some(cpu) = pins.get(&tid).copied() else { continue };
-            if before.get(&tid) != Some(&cpu)
-                && let Err(error) = self.pin(pid, tid, cpu)
-            {
-                self.failed(pid, error, pass);
-            }
+        let gone = |(tid, error): &(Tid, KernelError)| error.is_gone().then_some(*tid);
+        let ended: Vec<Tid> = refused.iter().filter_map(gone).collect();
+        if let Some(member) = self.members.get_mut(&pid) {
+            member.threads.retain(|tid, _| !ended.contains(tid));
         }
-        self.pins.insert(class, pins);
+        refused.into_iter().map(|(_, error)| error).find(|error| !error.is_gone()).map_or(Ok(()), Err)
     }
 
-    fn pin(&mut self, pid: Pid, tid: Tid, cpu: CpuId) -> Result<(), KernelError> {
-        let one: CpuSet = [cpu].into_iter().collect();
+    /// [`Touched::take_back`], in the journal too.
+    pub(super) fn not_written(&mut self, pid: Pid, tid: Tid, known: Wrote, left: &Todo) -> Result<(), KernelError> {
         let touched = self.members.get_mut(&pid).and_then(|member| member.threads.get_mut(&tid));
         let Some(touched) = touched else { return Ok(()) };
-        let todo = touched.intend_cpus(tid, &one)?;
-        self.journal.append(&[Record::Thread { pid, tid, touched: touched.clone() }])?;
-        Touched::perform(tid, &todo)
+        touched.take_back(tid, known, left);
+        self.journal.append(&[Record::Thread { pid, tid, touched: touched.clone() }])
     }
 
     /// The CPUs of the process's class now, or where the class must stop and cannot, the one it is left with.
@@ -259,12 +282,6 @@ impl Enforcer {
     #[must_use]
     pub fn version(&self) -> Option<Version> {
         self.ground.version()
-    }
-
-    /// The CPU that each thread of a class is held on.
-    #[must_use]
-    pub fn pins(&self, class: usize) -> Option<&HashMap<Tid, CpuId>> {
-        self.pins.get(&class)
     }
 }
 

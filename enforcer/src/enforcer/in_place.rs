@@ -9,7 +9,7 @@ use super::{Enforcer, Pass};
 use crate::cgroup::{Group, Version};
 use crate::error::KernelError;
 use crate::ids::Pid;
-use crate::journal::Record;
+use crate::journal::{Journal, Record};
 use crate::member::Place;
 
 /// A group of somebody else's whose CPUs are those of a class.
@@ -48,16 +48,20 @@ impl Enforcer {
         if !group.has_cpuset() {
             return Ok(Err("its cgroup has no CPU set of its own"));
         }
-        if !group.children()?.is_empty() {
+        if !group.children().is_ok_and(|below| below.is_empty()) {
             return Ok(Err("its cgroup has groups below it"));
         }
-        if !group.procs()?.into_iter().all(|pid| self.belongs_to(pid, class)) {
+        // A threaded group of version 2 does not even say which processes are in it.
+        if !group.procs().is_ok_and(|there| there.into_iter().all(|pid| self.belongs_to(pid, class))) {
             return Ok(Err("its cgroup holds other processes as well"));
         }
         let before = group.cpus()?;
-        let record = Record::Group { path: path.to_owned(), before: before.clone(), wrote: cpus.clone() };
+        let record =
+            Record::Group { path: path.to_owned(), before: before.clone(), wrote: cpus.clone(), frozen: false };
         self.journal.append(&[record])?;
         if group.set_cpus(cpus).and_then(|()| group.cpus()).ok().as_ref() != Some(cpus) {
+            group.set_cpus(&before)?;
+            self.journal.append(&[Record::GroupGone { path: path.to_owned() }])?;
             return Ok(Err("its cgroup does not take these CPUs"));
         }
         let held = InPlace { class: name, group, before, wrote: cpus.clone(), frozen: false };
@@ -72,7 +76,7 @@ impl Enforcer {
         }
         self.procfs.stat(pid).is_ok_and(|stat| {
             let parent = self.members.get(&stat.parent);
-            stat.is_zombie() || stat.has_not_execed() && parent.is_some_and(|parent| parent.class == class)
+            stat.is_over() || stat.has_not_execed() && parent.is_some_and(|parent| parent.class == class)
         })
     }
 
@@ -107,34 +111,36 @@ impl Enforcer {
 
     /// Gives a group its own CPUs back, unless somebody else changed them since.
     pub(super) fn let_go(&mut self, path: &Path) -> Result<(), KernelError> {
-        let Some(held) = self.in_place.remove(path) else { return Ok(()) };
-        if held.frozen {
-            held.group.thaw()?;
+        let Some(held) = self.in_place.get(path) else { return Ok(()) };
+        let thawed = if held.frozen { held.group.thaw().map(drop) } else { Ok(()) };
+        match thawed.and_then(|()| give_back(&held.group, &held.before, &held.wrote)) {
+            Err(error) if !error.is_removed() => return Err(error),
+            _ => {}
         }
-        give_back(&held.group, &held.before, &held.wrote)?;
+        self.in_place.remove(path);
         self.journal.append(&[Record::GroupGone { path: path.to_owned() }])
     }
 
     /// Gives every group held for a class its CPUs now, and stops it or lets it run.
     pub(super) fn refresh_in_place(&mut self, class: &str, cpus: &CpuSet, frozen: bool) -> Result<(), KernelError> {
+        let mut refused = Ok(());
+        let mut removed = Vec::new();
         for (path, held) in self.in_place.iter_mut().filter(|(_, held)| held.class == class) {
-            if held.wrote != *cpus {
-                let record = Record::Group { path: path.clone(), before: held.before.clone(), wrote: cpus.clone() };
-                self.journal.append(&[record])?;
-                held.group.set_cpus(cpus)?;
-                held.wrote = cpus.clone();
-            }
-            // Version 1 freezes in another tree, where the group's processes were not moved.
-            if held.frozen != frozen && held.group.version() == Version::V2 {
-                if frozen {
-                    held.group.freeze()?
-                } else {
-                    held.group.thaw()?
-                };
-                held.frozen = frozen;
+            match held.give(path, cpus, frozen, &mut self.journal) {
+                Err(error) if error.is_removed() => removed.push(path.clone()),
+                done => refused = refused.and(done),
             }
         }
-        Ok(())
+        for path in removed {
+            self.in_place.remove(&path);
+            self.journal.append(&[Record::GroupGone { path }])?;
+        }
+        refused
+    }
+
+    /// Whether the group at this path has the CPUs of that class.
+    pub(super) fn is_held_for(&self, path: &Path, class: &str) -> bool {
+        self.in_place.get(path).is_some_and(|held| held.class == class)
     }
 
     /// Paths of all groups held.
@@ -146,7 +152,31 @@ impl Enforcer {
 impl InPlace {
     /// The journal's line about it.
     pub(super) fn record(&self, path: &Path) -> Record {
-        Record::Group { path: path.to_owned(), before: self.before.clone(), wrote: self.wrote.clone() }
+        let (before, wrote) = (self.before.clone(), self.wrote.clone());
+        Record::Group { path: path.to_owned(), before, wrote, frozen: self.frozen }
+    }
+
+    /// Gives the group these CPUs, and stops it or lets it run.
+    fn give(&mut self, path: &Path, cpus: &CpuSet, frozen: bool, journal: &mut Journal) -> Result<(), KernelError> {
+        // Version 1 freezes in another tree, where the class has a group.
+        let frozen = frozen && self.group.version() == Version::V2;
+        if (&self.wrote, self.frozen) == (cpus, frozen) {
+            return Ok(());
+        }
+        let (wrote, ran) =
+            (std::mem::replace(&mut self.wrote, cpus.clone()), !std::mem::replace(&mut self.frozen, frozen));
+        let done = journal.append(&[self.record(path)]).and_then(|()| {
+            if wrote != *cpus {
+                self.group.set_cpus(cpus)?;
+            }
+            match (ran, frozen) {
+                (true, true) => self.group.freeze().map(drop),
+                (false, false) => self.group.thaw().map(drop),
+                _ => Ok(()),
+            }
+        });
+        // What was refused is tried again at the next change.
+        done.inspect_err(|_| (self.wrote, self.frozen) = (wrote, !ran))
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Enforcer, Pass};
 use crate::events::ProcEvent;
 use crate::ids::{Pid, Tid};
 use crate::journal::Record;
-use crate::member::{Joined, Member};
+use crate::member::{Joined, Member, Place};
 use crate::procfs::Stat;
 use crate::subject::Subject;
 use crate::thread::Touched;
@@ -33,8 +33,15 @@ pub(super) fn verdict(plan: &Plan, has_not_execed: bool, own: Option<usize>, fro
 impl Enforcer {
     /// Follows one event.
     pub fn follow(&mut self, event: &ProcEvent) -> Pass {
+        let pass = self.respond_to(event);
+        // A journal that cannot be rewritten is longer than it need be, and says the same.
+        drop(self.compact());
+        pass
+    }
+
+    fn respond_to(&mut self, event: &ProcEvent) -> Pass {
         match event {
-            ProcEvent::Fork { parent, child, .. } => self.forked(*parent, *child),
+            ProcEvent::Fork { parent, parent_thread, child } => self.forked(*parent, *parent_thread, *child),
             ProcEvent::Thread { process, thread } => self.new_thread(*process, *thread),
             ProcEvent::Exec { process } => self.executed(*process),
             ProcEvent::Uid { process, .. } | ProcEvent::Gid { process, .. } => self.changed(*process),
@@ -52,41 +59,54 @@ impl Enforcer {
 
     /// Whether the process is none that a class could have: a kernel thread, a zombie or the enforcer itself.
     pub(super) fn is_exempt(pid: Pid, stat: &Stat) -> bool {
-        stat.is_kernel_thread() || stat.is_zombie() || pid == Pid::current()
+        stat.is_kernel_thread() || stat.is_over() || pid == Pid::current()
     }
 
-    fn forked(&mut self, parent: Pid, child: Pid) -> Pass {
+    fn forked(&mut self, parent: Pid, parent_thread: Tid, child: Pid) -> Pass {
         let Some(from) = self.members.get(&parent) else { return Pass::default() };
         let Ok(stat) = self.procfs.stat(child) else { return Pass::default() };
         if Self::is_exempt(child, &stat) || self.members.get(&child).is_some_and(|known| known.start == stat.start) {
             return Pass::default();
         }
-        // The child has what its parent has: the same groups, and the state of the thread that forked it.
-        let leader = from.threads.get(&parent.leader()).or_else(|| from.threads.values().next());
-        let touched = leader.map(|leader| Touched {
-            start: stat.start,
-            before: leader.before.inherited(),
-            wrote: leader.wrote.clone(),
-        });
-        let member = Member {
+        let mut member = Member {
             start: stat.start,
             class: from.class,
             joined: Joined::Forked,
             parent,
             place: from.place.clone(),
             placed_for: from.placed_for.clone(),
-            threads: touched.into_iter().map(|touched| (child.leader(), touched)).collect(),
+            threads: Default::default(),
         };
+        // It has what its parent has: the same groups, and the state of the thread that forked it.
+        let mut records = Vec::new();
+        if !from.threads.is_empty() {
+            let makers = from.threads.get(&parent_thread).into_iter().chain(from.threads.values());
+            let cpuset = self.cpuset_of(child);
+            let Ok(touched) = Touched::inherited(child.leader(), stat.start, makers, &cpuset) else {
+                return Pass::default();
+            };
+            records.push(Record::Thread { pid: child, tid: child.leader(), touched: touched.clone() });
+            member.threads.insert(child.leader(), touched);
+        }
+        if let Some(Place::Moved(origin)) = &member.place {
+            records.push(Record::Process { pid: child, start: stat.start, origin: origin.clone() });
+        }
         self.members.insert(child, member);
         let mut pass = Pass { placed: 1, ..Pass::default() };
-        self.conform(child, &mut pass);
+        match self.journal.append(&records) {
+            Err(error) => self.failed(child, error, &mut pass),
+            // Where it runs another program already, the event about that decides.
+            Ok(()) if !stat.has_not_execed() => {}
+            Ok(()) => self.conform(child, &mut pass),
+        }
         pass
     }
 
-    fn new_thread(&mut self, process: Pid, _thread: Tid) -> Pass {
+    /// Only the new thread is looked at: the others have what they are to have, and there may be thousands.
+    fn new_thread(&mut self, process: Pid, thread: Tid) -> Pass {
         let mut pass = Pass::default();
         if self.members.get(&process).is_some_and(|member| member.place.is_some()) {
-            self.conform(process, &mut pass);
+            self.conform_thread(process, thread, &mut pass);
         }
         pass
     }
@@ -97,8 +117,12 @@ impl Enforcer {
             return Pass::default();
         }
         if let Some(member) = self.members.get_mut(&pid) {
-            // Only the leader's id survives an exec, whichever thread called it.
-            member.threads.retain(|tid, _| tid.leads(pid));
+            // Only the leader's id survives an exec. Where another thread called it, the leader's end was reported before,
+            // and that thread has the leader's id and start time now.
+            let caller =
+                member.threads.remove(&pid.leader()).or_else(|| member.threads.pop_first().map(|(_, last)| last));
+            let caller = caller.map(|caller| (pid.leader(), Touched { start: stat.start, ..caller }));
+            member.threads = caller.into_iter().collect();
         }
         let own = self.classify(pid, &stat);
         let known = self.members.get(&pid).filter(|member| member.start == stat.start);
@@ -121,17 +145,14 @@ impl Enforcer {
     }
 
     fn exited(&mut self, process: Pid, thread: Tid) -> Pass {
-        let Some(member) = self.members.get_mut(&process) else { return Pass::default() };
-        let class = member.class;
-        // The exit of the leader is not the end of the process while other threads live.
-        let over = match member.threads.is_empty() {
-            true => thread.leads(process),
-            false => {
-                member.threads.remove(&thread);
-                member.threads.is_empty()
-            }
+        let Some(member) = self.members.get_mut(&process) else {
+            self.failures.remove(&process);
+            return Pass::default();
         };
-        if over {
+        let class = member.class;
+        member.threads.remove(&thread);
+        // The exit of the leader is not the end of the process while other threads live, known or not.
+        if member.threads.is_empty() && self.procfs.stat(process).map_or(true, |stat| stat.is_over()) {
             self.forget(process);
         }
         let mut pass = Pass::default();

@@ -4,13 +4,24 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cotenant_compiler::Plan;
+use cotenant_compiler::plan::PlannedClass;
 
 use super::membership::{Verdict, verdict};
 use super::{Enforcer, Pass};
 use crate::decide::Assignment;
 use crate::error::KernelError;
 use crate::ids::Pid;
+use crate::member::NO_CLASS;
 use crate::procfs::Stat;
+
+/// What a process in a class is taken to have inherited.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Heritage {
+    /// What it did, as its record has it: the plan is the one it was placed by.
+    Recorded,
+    /// What its parent has under this plan, which is new.
+    OfParents,
+}
 
 impl Enforcer {
     /// Looks at every process there is and brings each to what the plan wants: the first thing to do, and the remedy
@@ -19,6 +30,10 @@ impl Enforcer {
     /// # Errors
     /// Where `/proc` itself cannot be listed.
     pub fn scan(&mut self) -> Result<Pass, KernelError> {
+        self.look(Heritage::Recorded)
+    }
+
+    fn look(&mut self, heritage: Heritage) -> Result<Pass, KernelError> {
         let mut found: Vec<(Pid, Stat)> = Vec::new();
         for pid in self.procfs.processes()? {
             // A process that ended since the list was read is not there, which is all there is to say.
@@ -30,9 +45,9 @@ impl Enforcer {
         for (pid, stat) in &found {
             let own = self.classify(*pid, stat);
             let known = self.members.get(pid).filter(|member| member.start == stat.start);
-            let from = match known {
-                // Its parent has ended, so what it inherited is known from its own record only.
-                Some(member) if member.parent != stat.parent => Some(member.class),
+            let from = match known.filter(|member| member.class != NO_CLASS) {
+                // Its parent may have run another program since, or have ended; what it inherited once, it keeps.
+                Some(member) if heritage == Heritage::Recorded || member.parent != stat.parent => Some(member.class),
                 _ => verdicts.get(&stat.parent).copied().flatten().map(|(class, _)| class),
             };
             verdicts.insert(*pid, verdict(&self.plan, stat.has_not_execed(), own, from));
@@ -51,7 +66,9 @@ impl Enforcer {
             let done = self.enrol(*pid, stat, verdict);
             pass.add(Pass { placed: 0, ..done });
         }
-        self.compact()?;
+        self.put_back_strays(&mut pass)?;
+        // A journal that cannot be rewritten is longer than it need be, and says the same.
+        drop(self.compact());
         Ok(pass)
     }
 
@@ -64,10 +81,11 @@ impl Enforcer {
         self.accounts.forget();
         self.assignment = Assignment::initial(&self.plan);
         self.pins.clear();
+        self.behind.clear();
         let mut pass = Pass::default();
-        // Classes are known by their names; what has no class of that name any more goes back first.
-        let place_of = |name: &str| self.plan.classes.iter().position(|class| class.name == name);
-        let renumbered: Vec<Option<usize>> = old.classes.iter().map(|class| place_of(&class.name)).collect();
+        // What is of no class any more goes back first.
+        let place_of = |old: &PlannedClass| self.plan.classes.iter().position(|class| class.succeeds(old));
+        let renumbered: Vec<Option<usize>> = old.classes.iter().map(place_of).collect();
         let mut orphans = Vec::new();
         for (pid, member) in &mut self.members {
             match renumbered.get(member.class).copied().flatten() {
@@ -79,7 +97,7 @@ impl Enforcer {
             pass.released += 1;
             self.leave(pid, &mut pass);
         }
-        pass.add(self.scan()?);
+        pass.add(self.look(Heritage::OfParents)?);
         self.refresh(&mut pass);
         self.drop_empty_groups(&mut pass);
         Ok(pass)

@@ -1,5 +1,9 @@
 //! On real processes and, where this host has it, the real cpuset tree, under names of the test's own.
 
+mod moving;
+mod way_back;
+mod yielding;
+
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::{Enforcer, Pass};
 use crate::decide::{Load, decide};
+use crate::error::KernelError;
 use crate::ids::Pid;
 use crate::member::Place;
 
@@ -23,7 +24,7 @@ impl Enforcer {
         let before = std::mem::replace(&mut self.assignment, next);
         for (class, (before, next)) in before.classes.iter().zip(&self.assignment.classes.clone()).enumerate() {
             let (Some(before), Some(next)) = (before, next) else { continue };
-            if (&before.cpus, before.frozen) != (&next.cpus, next.frozen) {
+            if (&before.cpus, before.frozen) != (&next.cpus, next.frozen) || self.behind.contains(&class) {
                 self.apply_share(class, &mut pass);
             }
         }
@@ -55,8 +56,13 @@ impl Enforcer {
             self.conform(*pid, pass);
         }
         self.repin(class, pass);
+        let refused: Vec<KernelError> = [stop, cpus, run, in_place].into_iter().filter_map(Result::err).collect();
+        match refused.is_empty() {
+            true => self.behind.remove(&class),
+            false => self.behind.insert(class),
+        };
         if let Some((pid, _)) = members.first() {
-            for error in [stop, cpus, run, in_place].into_iter().filter_map(Result::err) {
+            for error in refused {
                 self.failed(*pid, error, pass);
             }
         }

@@ -13,9 +13,9 @@ use crate::sys::connector::{self, Received};
 /// The longest message is 76 bytes; a longer datagram is not one of ours, and the cut shows in its length.
 const LONGEST: usize = 256;
 
-/// How many datagrams one [`Connector::drain`] takes, so that a fork storm cannot hold the caller for good. What is left
-/// keeps the descriptor readable.
-const AT_ONCE: usize = 16_384;
+/// How many datagrams one [`Connector::drain`] takes, so that a fork storm cannot keep the caller from everything else:
+/// to follow one costs up to 0.1 ms. What is left keeps the descriptor readable.
+const AT_ONCE: usize = 256;
 
 /// A subscription to process events. The descriptor (`AsFd`) becomes readable when there is something to drain.
 #[derive(Debug)]

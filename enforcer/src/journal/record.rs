@@ -43,6 +43,8 @@ pub enum Record {
         before: CpuSet,
         /// Its CPUs as written.
         wrote: CpuSet,
+        /// Whether it was stopped.
+        frozen: bool,
     },
     /// The process has ended or was given back: nothing is left to undo.
     Gone {
@@ -98,6 +100,7 @@ impl Record {
                 path: unescape(get("path")?),
                 before: get("before")?.parse().ok()?,
                 wrote: get("wrote")?.parse().ok()?,
+                frozen: get("frozen")? == "1",
             },
             "gone" => Record::Gone { pid: pid()? },
             "group-gone" => Record::GroupGone { path: unescape(get("path")?) },
@@ -124,8 +127,9 @@ impl fmt::Display for Record {
                 let cpus = wrote.cpus.as_ref().map_or_else(|| "-".to_owned(), CpuSet::to_string);
                 write!(f, " wrote={sched} cpus={cpus}")
             }
-            Record::Group { path, before, wrote } => {
-                write!(f, "group path={} before={before} wrote={wrote}", escape(path))
+            Record::Group { path, before, wrote, frozen } => {
+                let frozen = u8::from(*frozen);
+                write!(f, "group path={} before={before} wrote={wrote} frozen={frozen}", escape(path))
             }
             Record::Gone { pid } => write!(f, "gone pid={pid}"),
             Record::GroupGone { path } => write!(f, "group-gone path={}", escape(path)),

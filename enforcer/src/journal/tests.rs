@@ -19,7 +19,7 @@ fn process(pid: i32) -> Record {
 
 fn group(path: &str) -> Record {
     let (before, wrote) = (Default::default(), "1".parse().unwrap());
-    Record::Group { path: PathBuf::from(path), before, wrote }
+    Record::Group { path: PathBuf::from(path), before, wrote, frozen: true }
 }
 
 #[test]
@@ -82,4 +82,16 @@ fn a_directory_that_others_can_write_in_is_refused() {
     prepare_directory(run.path()).unwrap();
     fs::set_permissions(run.path(), fs::Permissions::from_mode(0o777)).unwrap();
     assert!(prepare_directory(run.path()).is_err());
+}
+
+#[test]
+fn a_journal_has_grown_when_most_of_it_is_old() {
+    let run = tempfile::tempdir().unwrap();
+    let (mut journal, _) = Journal::open(run.path(), Path::new("/proc")).unwrap();
+    let gone: Vec<Record> = (0..=FEW_LINES as i32).map(|pid| Record::Gone { pid: Pid(pid) }).collect();
+    assert!(!journal.has_grown());
+    journal.append(&gone).unwrap();
+    assert!(journal.has_grown());
+    journal.rewrite(&gone).unwrap();
+    assert!(!journal.has_grown(), "what matters is not too much");
 }

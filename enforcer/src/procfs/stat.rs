@@ -57,6 +57,12 @@ impl Stat {
         matches!(self.state, b'Z' | b'X')
     }
 
+    /// Whether the process has ended. A leader that ended before the other threads is a zombie too, and the process lives.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_zombie() && self.threads <= 1
+    }
+
     pub(super) fn parse(text: &[u8]) -> Option<Stat> {
         // A name may hold anything, also `) R 1 `; what follows it holds no parenthesis, so the last one is its end.
         let open = text.iter().position(|byte| *byte == b'(')?;

@@ -1,0 +1,53 @@
+use super::*;
+use crate::testing::{Sleeper, is_root};
+
+fn all() -> CpuSet {
+    affinity::get(Tid::current()).unwrap()
+}
+
+#[test]
+fn a_thread_comes_back_as_it_was() {
+    if !is_root() {
+        return;
+    }
+    let sleeper = Sleeper::start();
+    let tid = sleeper.pid().leader();
+    sched::set_nice(tid, 7).unwrap();
+    let before = Before::read(tid, &all()).unwrap();
+    let mut touched = Touched { start: 0, before: before.clone(), wrote: Wrote::default() };
+    let rt = Attributes { policy: Some(Scheduling::RoundRobin(3)), nice: None };
+    let one: CpuSet = all().first().into_iter().collect();
+    let mut todo = touched.intend(tid, rt, Some(&one), &all()).unwrap();
+    Touched::perform(tid, &mut todo).unwrap();
+    assert!(touched.intend(tid, rt, Some(&one), &all()).unwrap().is_empty(), "nothing is written that holds already");
+    assert_eq!(sched::get(tid).unwrap().policy, SchedPolicy::RoundRobin);
+    assert_eq!(affinity::get(tid).unwrap(), one);
+    touched.restore_sched(tid).unwrap();
+    touched.restore_mask(tid, &all(), &all()).unwrap();
+    assert_eq!(Before::read(tid, &all()).unwrap(), before);
+}
+
+#[test]
+fn what_somebody_else_changed_is_theirs() {
+    if !is_root() {
+        return;
+    }
+    let sleeper = Sleeper::start();
+    let tid = sleeper.pid().leader();
+    let before = Before::read(tid, &all()).unwrap();
+    let mut touched = Touched { start: 0, before, wrote: Wrote::default() };
+    let five = Attributes { policy: None, nice: Some(5) };
+    let mut todo = touched.intend(tid, five, None, &all()).unwrap();
+    Touched::perform(tid, &mut todo).unwrap();
+    sched::set_nice(tid, 9).unwrap();
+    assert!(touched.intend(tid, five, None, &all()).unwrap().is_empty(), "it stays theirs while the wish is the same");
+    touched.restore_sched(tid).unwrap();
+    assert_eq!(sched::get(tid).unwrap().nice, 9);
+}
+
+#[test]
+fn children_of_a_thread_with_reset_on_fork_would_have_been_reset() {
+    let rt = SchedState { reset_on_fork: true, priority: 4, ..SchedState::of(SchedPolicy::Fifo) };
+    let before = Before { sched: rt, mask: Mask::Any };
+    assert_eq!(before.inherited().sched, SchedState::of(SchedPolicy::Other));
+}
