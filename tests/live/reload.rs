@@ -87,6 +87,6 @@ fn an_included_file_is_watched_where_it_stands() {
     stage.policy("conf.d/a.policy", "rt class web: match exe @/web, priority 4;");
     until("the included change", || kernel(pid).priority == 4);
     // A file that the pattern takes in later comes first by its name.
-    stage.policy("conf.d/0.policy", "batch class web-first: match exe @/web;");
+    stage.policy("conf.d/0.policy", "batch class first: match exe @/web and user root;");
     until("the newly included file", || kernel(pid).policy == IDLE);
 }
