@@ -180,7 +180,7 @@ impl Enforcer {
             let wish = mask(placement, &place, &share, touched, *tid, &everything);
             let intended = wish.and_then(|wish| {
                 if wish.is_none() && !holds && touched.wrote.cpus.is_some() {
-                    touched.restore_mask(*tid, &everything, &share)?;
+                    touched.restore_mask(*tid, &self.possible, &share)?;
                 }
                 touched.intend(*tid, placement.attributes, wish.as_ref())
             });

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use cotenant_compiler::CpuSet;
+use nix::errno::Errno;
 
 use super::{Enforcer, Pass};
 use crate::cgroup::{Group, Version};
@@ -111,7 +112,7 @@ impl Enforcer {
         if held.frozen {
             held.group.thaw()?;
         }
-        give_back(&held.group, &held.before, &held.wrote)?;
+        give_back(&held.group, &held.before, &held.wrote, &self.possible)?;
         self.journal.append(&[Record::GroupGone { path: path.to_owned() }])
     }
 
@@ -150,7 +151,16 @@ impl InPlace {
     }
 }
 
-/// Restores a group's CPUs where they still stand as written.
-pub(super) fn give_back(group: &Group, before: &CpuSet, wrote: &CpuSet) -> Result<(), KernelError> {
-    if group.cpus()? == *wrote { group.set_cpus(before) } else { Ok(()) }
+/// Restores a group's CPUs where they still stand as written. `possible` is every CPU there can be.
+///
+/// A version 2 group that had no set of its own cannot lose one again while processes are in it (`ENOSPC`). Every CPU there
+/// can be comes to the same: its threads may use what its parent has, now and later.
+pub(super) fn give_back(group: &Group, before: &CpuSet, wrote: &CpuSet, possible: &CpuSet) -> Result<(), KernelError> {
+    if group.cpus()? != *wrote {
+        return Ok(());
+    }
+    match group.set_cpus(before) {
+        Err(error) if before.is_empty() && error.errno() == Errno::ENOSPC => group.set_cpus(possible),
+        done => done,
+    }
 }

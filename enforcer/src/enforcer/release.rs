@@ -39,9 +39,9 @@ impl Enforcer {
         };
         each(&mut threads, &mut |tid, touched| touched.restore_sched(tid));
         let unplaced = self.unplace(pid);
-        let everything = self.everything();
-        let cpuset = self.cpuset_of(pid, &everything);
-        each(&mut threads, &mut |tid, touched| touched.restore_mask(tid, &everything, &cpuset));
+        let cpuset = self.cpuset_of(pid, &self.everything());
+        let possible = &self.possible;
+        each(&mut threads, &mut |tid, touched| touched.restore_mask(tid, possible, &cpuset));
         unplaced?;
         refused.into_iter().find(|error| !error.is_gone()).map_or(Ok(()), Err)
     }
@@ -103,7 +103,7 @@ impl Enforcer {
                 }
                 Record::Group { path, before, wrote } => {
                     let group = self.ground.group_at(path);
-                    if let Err(error) = group.and_then(|group| give_back(&group, before, wrote)) {
+                    if let Err(error) = group.and_then(|group| give_back(&group, before, wrote, &self.possible)) {
                         self.failed(Pid(0), error, &mut pass);
                     }
                 }
