@@ -154,8 +154,13 @@ impl Touched {
 
     fn intend_mask(&mut self, tid: Tid, cpus: Option<&CpuSet>) -> Result<Option<CpuSet>, KernelError> {
         let Some(cpus) = cpus else { return Ok(None) };
-        self.wrote.cpus = Some(cpus.clone());
-        Ok((affinity::get(tid)? != *cpus).then(|| cpus.clone()))
+        let as_wanted = affinity::get(tid)? == *cpus;
+        // A mask that was right by itself is not ours to put back. The kernel tells it without CPUs that are offline, so a
+        // mask read and written again would be narrower than it was.
+        if !as_wanted || self.wrote.cpus.is_some() {
+            self.wrote.cpus = Some(cpus.clone());
+        }
+        Ok((!as_wanted).then(|| cpus.clone()))
     }
 
     /// Makes the writes and reads them back.
@@ -265,6 +270,15 @@ mod tests {
         touched.restore_sched(tid).unwrap();
         touched.restore_mask(tid, &all(), &all()).unwrap();
         assert_eq!(Before::read(tid, &all()).unwrap(), before);
+    }
+
+    #[test]
+    fn a_mask_that_is_right_by_itself_is_not_ours_to_put_back() {
+        let sleeper = Sleeper::start();
+        let tid = sleeper.pid().leader();
+        let mut touched = Touched { start: 0, before: Before::read(tid, &all()).unwrap(), wrote: Wrote::default() };
+        assert!(touched.intend(tid, Attributes::default(), Some(&all())).unwrap().is_empty());
+        assert_eq!(touched.wrote, Wrote::default());
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl Enforcer {
     }
 
     /// Reads what the threads are that have no record yet, and puts it into the journal. Returns whether there were any.
-    fn note_threads(&mut self, pid: Pid, cgroups: &Cgroups) -> Result<bool, KernelError> {
+    pub(super) fn note_threads(&mut self, pid: Pid, cgroups: &Cgroups) -> Result<bool, KernelError> {
         let found = self.procfs.threads(pid)?;
         let online = self.plan.topology.online().clone();
         let Some(member) = self.members.get_mut(&pid) else { return Ok(false) };

@@ -52,8 +52,16 @@ impl Enforcer {
         if !group.children()?.is_empty() {
             return Ok(Err("its cgroup has groups below it"));
         }
-        if !group.procs()?.into_iter().all(|pid| self.belongs_to(pid, class)) {
+        let there = group.procs()?;
+        if !there.iter().all(|pid| self.belongs_to(*pid, class)) {
             return Ok(Err("its cgroup holds other processes as well"));
+        }
+        // What all of them are must be known before: kernels before 6.2 forget a thread's own mask when its cpuset changes.
+        for pid in there {
+            match self.procfs.cgroups(pid).and_then(|cgroups| self.note_threads(pid, &cgroups)) {
+                Err(error) if !error.is_gone() => return Err(error),
+                _ => {}
+            }
         }
         let before = group.cpus()?;
         let record = Record::Group { path: path.to_owned(), before: before.clone(), wrote: cpus.clone() };

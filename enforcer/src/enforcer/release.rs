@@ -55,14 +55,19 @@ impl Enforcer {
             drop(thawed);
         }
         let pids: Vec<Pid> = self.members.keys().copied().collect();
-        for pid in pids {
-            pass.released += 1;
-            self.leave(pid, &mut pass);
+        // Groups before masks, which kernels before 6.2 forget when a cpuset changes; and real-time priority before both.
+        for (tid, touched) in self.members.values_mut().flat_map(|member| &mut member.threads) {
+            // What is refused here is refused again, and said, when its process is put back.
+            drop(touched.restore_sched(*tid));
         }
         for path in self.held_groups() {
             if let Err(error) = self.let_go(&path) {
                 self.failed(Pid(0), error, &mut pass);
             }
+        }
+        for pid in pids {
+            pass.released += 1;
+            self.leave(pid, &mut pass);
         }
         self.drop_empty_groups(&mut pass);
         if let Err(error) = self.ground.clear() {
