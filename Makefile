@@ -4,11 +4,11 @@ CARGO ?= cargo
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup build test demo fmt
+.PHONY: help setup test-setup build test demo fmt
 
 help:
 	@echo 'make demo    see it work: a web and a batch load, a policy, a reload, the way back'
-	@echo 'make test    everything: layout, lints, unit, snapshot, command-line and live tests'
+	@echo 'make test    everything: layout, lints, unit, snapshot, command-line and live tests, an emulated machine'
 	@echo 'make build   the release binary, target/release/cotenant'
 	@echo 'make fmt     lay out the sources'
 
@@ -20,14 +20,19 @@ setup:
 		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq libhwloc-dev pkg-config util-linux gcc >/dev/null; \
 	fi
 
+# QEMU, a static busybox, and two of Debian's stock kernels, for a machine with SMT (tests/vm/README.md).
+test-setup: setup
+	@tests/vm/prepare.sh
+
 build: setup
 	$(CARGO) build --release --locked
 
 demo: build
 	@$(SUDO) packaging/demo.sh target/release/cotenant
 
-# The live tests place real processes and need root; without it they say so and pass over.
-test: setup
+# The live tests place real processes and need root; without it they say so and pass over. Those in an emulated machine
+# need it for nothing but the installation of packages; COTENANT_VM=skip leaves them out.
+test: test-setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) run --quiet --locked -- lint --topology 'pack:1 core:8 pu:2' policies/*.policy

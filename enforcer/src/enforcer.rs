@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cotenant_compiler::plan::{Placement, PlannedClass};
-use cotenant_compiler::{CpuId, Plan};
+use cotenant_compiler::{CpuId, CpuSet, Plan};
 
 use crate::accounts::Accounts;
 use crate::decide::{Assignment, Share};
@@ -39,6 +39,8 @@ pub struct Enforcer {
     procfs: Procfs,
     accounts: Accounts,
     ground: Ground,
+    /// Every CPU there can be, also where the plan is for a machine that this one only plays.
+    possible: CpuSet,
     journal: Journal,
     plan: Arc<Plan>,
     assignment: Assignment,
@@ -99,6 +101,7 @@ impl Enforcer {
             procfs: Procfs::new(&roots.proc),
             accounts: Accounts::default(),
             ground: Ground::open(&roots)?,
+            possible: possible_cpus(&roots, &plan),
             journal,
             assignment: Assignment::initial(&plan),
             plan: Arc::new(plan),
@@ -182,6 +185,13 @@ impl Enforcer {
         pass.failures.push(failure.clone());
         self.failures.insert(pid, failure);
     }
+}
+
+/// Every CPU there can be: `Documentation/admin-guide/cputopology.rst`. What the plan knows, where the kernel does not say.
+fn possible_cpus(roots: &Roots, plan: &Plan) -> CpuSet {
+    let text = std::fs::read_to_string(roots.sys.join("devices/system/cpu/possible")).unwrap_or_default();
+    let possible = text.trim().parse::<CpuSet>().ok().filter(|possible| !possible.is_empty());
+    possible.unwrap_or_else(|| plan.topology.online().union(plan.topology.offline()))
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! What ran where since the last tick.
 //!
 //! For threads of classes the kernel's own counters tell it to the nanosecond: `schedstat` has the time on a CPU and the
-//! time waiting for one, `stat` the CPU. For everything else only the busy time of each CPU is to be had, less what
+//! time waiting for one, `stat` the CPU. They stand still while a thread waits, or runs on a CPU that has no ticks
+//! (`nohz_full`) or is a virtual one that the host has stopped; so of a thread that was at work, `stat` is asked whether it
+//! still is. For everything else only the busy time of each CPU is to be had, less what
 //! classes used of it; `/proc/stat` has a grain of 10 ms, so a few ticks are taken together, and what stays below
 //! [`FOREIGN_SHARE`] of them is not seen.
 
@@ -52,6 +54,8 @@ struct Counter {
     /// None where there are too many.
     file: Option<File>,
     seen: SchedStat,
+    /// Where it was when it was last at work, if it was the last time.
+    at_work: Option<CpuId>,
     /// Whether it was there at this tick.
     fresh: bool,
 }
@@ -83,12 +87,28 @@ impl LoadReader {
             };
             for tid in member.threads.keys() {
                 let Some(done) = self.thread(procfs, *pid, *tid, first, elapsed) else { continue };
-                *work = work.saturating_add(done.run).saturating_add(done.wait);
-                if done.run > 0 {
-                    // Read only of threads that ran: a sleeping thread costs one read a tick.
-                    let Ok(stat) = procfs.thread_stat(*pid, *tid) else { continue };
+                let Some(counter) = self.threads.get_mut(tid) else { continue };
+                let before = counter.at_work.take();
+                if done.run == 0 && done.wait == 0 && before.is_none() {
+                    // A sleeping thread costs one read a tick.
+                    continue;
+                }
+                let Ok(stat) = procfs.thread_stat(*pid, *tid) else { continue };
+                counter.at_work = (stat.state == b'R').then_some(stat.cpu);
+                let stands_still = done.run == 0 && done.wait == 0;
+                // Counters are booked late and in one sum; no thread has more work in a tick than a tick.
+                let busy = if stands_still { elapsed } else { done.run.saturating_add(done.wait).min(elapsed) };
+                if stands_still && counter.at_work.is_none() {
+                    continue;
+                }
+                *work = work.saturating_add(busy);
+                if done.run > 0 || stands_still {
                     class.ran_on.insert(stat.cpu);
-                    *used.entry(stat.cpu).or_default() += i64::try_from(done.run).unwrap_or(i64::MAX);
+                }
+                // Nobody knows how much of it was where, if it moved: none of it is to be taken for somebody else's.
+                let run = i64::try_from(done.run).unwrap_or(i64::MAX);
+                for cpu in [Some(stat.cpu), before.filter(|before| *before != stat.cpu)].into_iter().flatten() {
+                    *used.entry(cpu).or_default() += run;
                 }
             }
         }
@@ -121,7 +141,7 @@ impl LoadReader {
         let file = File::open(path()).ok()?;
         let seen = read(&file)?;
         let file = Some(file).filter(|_| self.threads.len() < self.most_open);
-        self.threads.insert(tid, Counter { file, seen, fresh: true });
+        self.threads.insert(tid, Counter { file, seen, at_work: None, fresh: true });
         // One that was not there at the last tick did all it did since; short-lived ones are of their class too.
         let since = |time: u64| time.min(elapsed);
         (!first).then(|| SchedStat { run: since(seen.run), wait: since(seen.wait), ..seen })

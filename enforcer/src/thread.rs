@@ -207,7 +207,11 @@ impl Touched {
         }
         // A mask beyond the cpuset stands as the part inside it.
         let holds = now == *cpus || self.wrote.cpus.as_ref() == Some(cpus) && now == cpus.intersection(cpuset);
-        self.wrote.cpus = Some(cpus.clone());
+        // A mask that was right by itself is not ours to put back. The kernel tells it without CPUs that are offline, so a
+        // mask read and written again would be narrower than it was.
+        if !holds || self.wrote.cpus.is_some() {
+            self.wrote.cpus = Some(cpus.clone());
+        }
         Ok((!holds).then(|| cpus.clone()))
     }
 

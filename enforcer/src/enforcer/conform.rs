@@ -82,7 +82,7 @@ impl Enforcer {
     }
 
     /// Reads what the threads are that have no record yet, and puts it into the journal. Returns whether there were any.
-    fn note_threads(&mut self, pid: Pid, cgroups: &Cgroups) -> Result<bool, KernelError> {
+    pub(super) fn note_threads(&mut self, pid: Pid, cgroups: &Cgroups) -> Result<bool, KernelError> {
         let found = self.procfs.threads(pid)?;
         let cpuset = self.ground.cpus_of(cgroups, self.plan.topology.online());
         let Some(member) = self.members.get_mut(&pid) else { return Ok(false) };
@@ -225,7 +225,7 @@ impl Enforcer {
             let wish = mask(placement, &place, &share, touched, *tid, &everything);
             let intended = wish.and_then(|wish| {
                 if wish.is_none() && !holds && touched.wrote.cpus.is_some() {
-                    touched.restore_mask(*tid, &everything, &cpuset)?;
+                    touched.restore_mask(*tid, &self.possible, &cpuset)?;
                 }
                 touched.intend(*tid, placement.attributes, wish.as_ref(), &cpuset)
             });

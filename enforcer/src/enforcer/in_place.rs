@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use cotenant_compiler::CpuSet;
+use nix::errno::Errno;
 
 use super::{Enforcer, Pass};
 use crate::cgroup::{Group, Version};
@@ -52,15 +53,25 @@ impl Enforcer {
             return Ok(Err("its cgroup has groups below it"));
         }
         // A threaded group of version 2 does not even say which processes are in it.
-        if !group.procs().is_ok_and(|there| there.into_iter().all(|pid| self.belongs_to(pid, class))) {
+        let there = group.procs().ok().filter(|there| there.iter().all(|pid| self.belongs_to(*pid, class)));
+        let Some(there) = there else {
             return Ok(Err("its cgroup holds other processes as well"));
+        };
+        // What all of them are must be known before: kernels before 6.2 forget a thread's own mask when its cpuset changes.
+        for pid in there {
+            match self.procfs.cgroups(pid).and_then(|cgroups| self.note_threads(pid, &cgroups)) {
+                Err(error) if !error.is_gone() => return Err(error),
+                _ => {}
+            }
         }
         let before = group.cpus()?;
         let record =
             Record::Group { path: path.to_owned(), before: before.clone(), wrote: cpus.clone(), frozen: false };
         self.journal.append(&[record])?;
         if group.set_cpus(cpus).and_then(|()| group.cpus()).ok().as_ref() != Some(cpus) {
-            group.set_cpus(&before)?;
+            if group.cpus()? != before {
+                put_back(&group, &before, &self.possible)?;
+            }
             self.journal.append(&[Record::GroupGone { path: path.to_owned() }])?;
             return Ok(Err("its cgroup does not take these CPUs"));
         }
@@ -113,7 +124,7 @@ impl Enforcer {
     pub(super) fn let_go(&mut self, path: &Path) -> Result<(), KernelError> {
         let Some(held) = self.in_place.get(path) else { return Ok(()) };
         let thawed = if held.frozen { held.group.thaw().map(drop) } else { Ok(()) };
-        match thawed.and_then(|()| give_back(&held.group, &held.before, &held.wrote)) {
+        match thawed.and_then(|()| give_back(&held.group, &held.before, &held.wrote, &self.possible)) {
             Err(error) if !error.is_removed() => return Err(error),
             _ => {}
         }
@@ -180,7 +191,16 @@ impl InPlace {
     }
 }
 
-/// Restores a group's CPUs where they still stand as written.
-pub(super) fn give_back(group: &Group, before: &CpuSet, wrote: &CpuSet) -> Result<(), KernelError> {
-    if group.cpus()? == *wrote { group.set_cpus(before) } else { Ok(()) }
+/// Restores a group's CPUs where they still stand as written. `possible` is every CPU there can be.
+pub(super) fn give_back(group: &Group, before: &CpuSet, wrote: &CpuSet, possible: &CpuSet) -> Result<(), KernelError> {
+    if group.cpus()? == *wrote { put_back(group, before, possible) } else { Ok(()) }
+}
+
+/// A version 2 group that had no set of its own cannot lose one again while processes are in it (`ENOSPC`). Every CPU there
+/// can be comes to the same: its threads may use what its parent has, now and later.
+fn put_back(group: &Group, before: &CpuSet, possible: &CpuSet) -> Result<(), KernelError> {
+    match group.set_cpus(before) {
+        Err(error) if before.is_empty() && error.errno() == Errno::ENOSPC => group.set_cpus(possible),
+        done => done,
+    }
 }

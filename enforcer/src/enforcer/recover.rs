@@ -34,7 +34,7 @@ impl Enforcer {
                         if *frozen {
                             group.thaw()?;
                         }
-                        give_back(&group, before, wrote)
+                        give_back(&group, before, wrote, &self.possible)
                     });
                     if let Some(error) = given_back.err().filter(|error| !error.is_removed()) {
                         self.failed(Pid(0), error, &mut pass);

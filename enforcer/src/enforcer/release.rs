@@ -46,8 +46,9 @@ impl Enforcer {
         };
         each(&mut |tid, touched| touched.restore_sched(tid));
         let unplaced = self.unplace(pid);
-        let (everything, cpuset) = (self.everything(), self.cpuset_of(pid));
-        each(&mut |tid, touched| touched.restore_mask(tid, &everything, &cpuset));
+        let cpuset = self.cpuset_of(pid);
+        let possible = &self.possible;
+        each(&mut |tid, touched| touched.restore_mask(tid, possible, &cpuset));
         threads.retain(|tid, _| refused.contains_key(tid));
         if let Some(member) = self.members.get_mut(&pid) {
             member.threads = threads;
@@ -67,7 +68,7 @@ impl Enforcer {
             drop(thawed);
         }
         let pids: Vec<Pid> = self.members.keys().copied().collect();
-        // Groups before masks, which are part of what the groups allow; and real-time priority before both.
+        // Groups before masks, which are part of what the groups allow and which kernels before 6.2 forget when a cpuset changes; and real-time priority before both.
         if !self.in_place.is_empty() {
             for (tid, touched) in self.members.values_mut().flat_map(|member| &mut member.threads) {
                 // What is refused here is refused again, and said, when its process is put back.

@@ -51,3 +51,12 @@ fn children_of_a_thread_with_reset_on_fork_would_have_been_reset() {
     let before = Before { sched: rt, mask: Mask::Any };
     assert_eq!(before.inherited().sched, SchedState::of(SchedPolicy::Other));
 }
+
+#[test]
+fn a_mask_that_is_right_by_itself_is_not_ours_to_put_back() {
+    let sleeper = Sleeper::start();
+    let tid = sleeper.pid().leader();
+    let mut touched = Touched { start: 0, before: Before::read(tid, &all()).unwrap(), wrote: Wrote::default() };
+    assert!(touched.intend(tid, Attributes::default(), Some(&all()), &all()).unwrap().is_empty());
+    assert_eq!(touched.wrote, Wrote::default());
+}

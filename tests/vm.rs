@@ -1,0 +1,19 @@
+//! The product on a real kernel with SMT and version 2 of control groups, in an emulated machine.
+//!
+//! `vm/README.md` says how it works. A machine takes some ten seconds or more, so each is booted once, runs a script that
+//! says all it sees, and several tests look at what was said.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+#[path = "vm/cpio.rs"]
+mod cpio;
+#[path = "vm/image.rs"]
+mod image;
+#[path = "vm/load_loop.rs"]
+mod load_loop;
+#[path = "vm/machine.rs"]
+mod machine;
+#[path = "vm/placement.rs"]
+mod placement;
+#[path = "vm/trace.rs"]
+mod trace;

@@ -1,0 +1,124 @@
+# Functions for the guest's scripts. What a test shall see is said: "@ KEY VALUE", a line each.
+# shellcheck shell=dash disable=SC2086,SC3045 # ids have no blanks; busybox's read knows -t
+
+groups=/sys/fs/cgroup
+# A guest of an emulator on a busy host is slow; what is waited for longer than this does not come.
+patience=60
+
+set_up() {
+    export PATH=/bin:/sbin:/usr/bin:/usr/sbin HOME=/ NO_COLOR=1
+    mount -t proc proc /proc
+    mount -t sysfs sysfs /sys
+    mount -t devtmpfs devtmpfs /dev
+    mount -t cgroup2 cgroup2 $groups
+    mount -t debugfs debugfs /sys/kernel/debug
+    mount -t tracefs tracefs /sys/kernel/tracing
+    echo +cpuset >$groups/cgroup.subtree_control
+    ip link set lo up
+    # Once and early: switching events on changes the kernel's code, and on busy CPUs the emulation does not always see that
+    # in time. What is kept of them can be chosen later.
+    echo 0 >/sys/kernel/tracing/tracing_on
+    echo 1 >/sys/kernel/tracing/events/sched/sched_switch/enable
+    mkfifo /tmp/never
+    # Ends the line on which the firmware left the cursor.
+    echo
+}
+
+say() { echo "@ $*"; }
+
+# Sleeps without a process to do it.
+nap() { read -r -t "$1" _ <>/tmp/never; }
+
+# What is printed on standard input, a line each under one key.
+say_all() { sed "s/^/@ $1 /"; }
+
+# Waits until a command succeeds; says so if it never does.
+until_so() {
+    end=$(($(date +%s) + patience))
+    until "$@" >/dev/null 2>&1; do
+        if [ "$(date +%s)" -ge $end ]; then
+            say waited-in-vain "$*"
+            return 1
+        fi
+        sleep 0.05
+    done
+}
+
+# Runs a program in the background, in a group if one is given by "group=NAME", and sets $pid when it runs.
+start() {
+    group=
+    case $1 in group=*) group=${1#group=} && shift ;; esac
+    # shellcheck disable=SC2016 # the inner shell's own number
+    sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$groups/$group" "$@" &
+    pid=$!
+    until_so runs $pid "$1"
+}
+runs() { [ "$(readlink "/proc/$1/exe")" = "/bin/$2" ]; }
+
+# Ends processes that this shell started.
+stop() {
+    for one in "$@"; do
+        kill -KILL "$one"
+        wait "$one"
+    done 2>/dev/null
+    true
+}
+
+# The daemon, on a policy given as text and with other arguments; returns when it is in force.
+enforce() {
+    echo "$1" >/tmp/policy
+    shift
+    cotenant enforce /tmp/policy "$@" 2>/tmp/log &
+    daemon=$!
+    until_so grep -q 'the policy is in force' /tmp/log || cat /tmp/log
+}
+
+# Ends the daemon with a signal; what it complained of is shown.
+end_daemon() {
+    kill -"$1" $daemon
+    wait $daemon 2>/dev/null
+    grep -v -e 'in force' -e 'put back' /tmp/log | say_all complaint
+}
+
+# What the kernel says of a process or, with PID/task/TID, of a thread.
+cpus() { sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$1/status"; }
+policy() { cut -d' ' -f41 "/proc/$1/stat"; }
+priority() { cut -d' ' -f40 "/proc/$1/stat"; }
+group_of() { sed -n 's/^0:://p' "/proc/$1/cgroup"; }
+has_cpus() { [ "$(cpus "$1")" = "$2" ]; }
+has_policy() { [ "$(policy "$1")" = "$2" ]; }
+
+# What the kernel says of a group.
+group_cpus() { cat "$groups/$1/cpuset.cpus"; }
+has_group_cpus() { [ "$(group_cpus "$1")" = "$2" ]; }
+is_frozen() { grep -q 'frozen 1' "$groups/$1/cgroup.events"; }
+yes_or_no() { if "$@"; then echo yes; else echo no; fi; }
+
+# All of it, to compare before with after.
+state() { echo "$(policy "$1") $(priority "$1") $(cpus "$1") $(group_of "$1")"; }
+
+# From here on the kernel notes who runs where, of the programs of that names.
+trace_on() {
+    filter=
+    for name in "$@"; do
+        filter="$filter${filter:+ || }prev_comm == \"$name\" || next_comm == \"$name\""
+    done
+    cd /sys/kernel/tracing || return
+    echo 0 >tracing_on
+    echo >trace
+    echo "$filter" >events/sched/sched_switch/filter
+    echo 1 >tracing_on
+    echo from-here >trace_marker
+    cd /
+}
+
+# Says the trace: time, CPU, who ran, who runs.
+trace_off() {
+    cd /sys/kernel/tracing || return
+    echo 0 >tracing_on
+    sed -n \
+        -e 's/^.*\[\([0-9]*\)\] [^ ]* *\([0-9.]*\): tracing_mark_write: from-here.*/@ TRACE \2 \1 - -/p' \
+        -e 's/^.*\[\([0-9]*\)\] [^ ]* *\([0-9.]*\): sched_switch: prev_comm=\(.*\) prev_pid.* next_comm=\(.*\) next_pid.*/@ TRACE \2 \1 \3 \4/p' \
+        trace | sed "s/TRACE/$1/"
+    cd /
+}

@@ -1,0 +1,167 @@
+//! One emulated machine from power-on to power-off, and what it said.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use super::image::initramfs;
+
+/// What to do where something is missing.
+pub(crate) const PREPARE: &str =
+    "run `tests/vm/prepare.sh`, or set COTENANT_VM=skip to go without the tests in an emulated machine";
+
+/// The longest a machine may run. It ends by itself long before, but for a mistake or a host that is all but stopped.
+const PATIENCE: Duration = Duration::from_secs(420);
+
+/// One machine at a time: two would only take the host's CPUs from each other.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// The kernels that `prepare.sh` gets, by the meta packages they are kept under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kernel {
+    /// The release's own; on Debian 12 that is 6.1, where a change of a cpuset makes threads forget their own masks.
+    Stock,
+    /// 6.12 or newer.
+    Newer,
+}
+
+/// Whether these tests shall not run. They never pass over by themselves.
+pub(crate) fn skipped() -> bool {
+    let skipped = std::env::var("COTENANT_VM").is_ok_and(|value| value == "skip");
+    if skipped {
+        eprintln!("passed over: COTENANT_VM=skip");
+    }
+    skipped
+}
+
+/// What a machine said: lines of a key and a value, written by `say` in `guest/lib.sh`, among others for people.
+#[derive(Debug)]
+pub(crate) struct Run {
+    values: BTreeMap<String, Vec<String>>,
+    console: String,
+}
+
+/// Boots a machine of the shape that QEMU's `-smp` takes, runs the script in it and waits for its end.
+pub(crate) fn boot(kernel: Kernel, smp: &str, script: &str) -> Run {
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let start = Instant::now();
+    let mut console = console_of(kernel, smp, script);
+    // The kernel rewrites its own code while it runs, and with several CPUs the emulator does not always see that in time:
+    // then one of them executes half an instruction. No process can cause that, so it says nothing about the product.
+    if console.contains("Kernel panic - not syncing: Fatal exception") {
+        eprintln!("{console}\nthe emulated kernel crashed; once more");
+        console = console_of(kernel, smp, script);
+    }
+    // Shown when the test fails or is asked to say what it sees.
+    eprintln!("{console}\nthe machine ran for {:.0?}", start.elapsed());
+    let run = Run::new(console);
+    run.is("end", "0");
+    assert!(run.all("waited-in-vain").is_empty(), "waited in vain: {:?}", run.all("waited-in-vain"));
+    run
+}
+
+/// What one run prints.
+fn console_of(kernel: Kernel, smp: &str, script: &str) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    let (initrd, console) = (directory.path().join("initrd"), directory.path().join("console"));
+    fs::write(&initrd, initramfs(script)).unwrap();
+    let log = File::create(&console).unwrap();
+    let mut qemu = qemu(kernel, smp, &initrd);
+    qemu.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
+    let mut child = qemu.spawn().unwrap_or_else(|error| panic!("qemu-system-x86_64: {error}; {PREPARE}"));
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("the machine did not end within {PATIENCE:?}:\n{}", text(&console));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    text(&console)
+}
+
+fn text(console: &Path) -> String {
+    String::from_utf8_lossy(&fs::read(console).unwrap()).replace('\r', "")
+}
+
+/// The emulator for one machine, without hardware's help, so that it runs anywhere and for anybody.
+fn qemu(kernel: Kernel, smp: &str, initrd: &Path) -> Command {
+    let mut qemu = Command::new("qemu-system-x86_64");
+    // A make of processor whose siblings both kernels recognise: 6.1 looks for a leaf that the emulated AMD ones lack.
+    qemu.args([
+        "-accel",
+        "tcg,thread=multi",
+        "-cpu",
+        "max,vendor=GenuineIntel,la57=off",
+        "-smp",
+        smp,
+        "-m",
+        "1024",
+        "-nic",
+        "none",
+    ]);
+    qemu.args(["-nographic", "-no-reboot", "-kernel"]).arg(image(kernel)).arg("-initrd").arg(initrd);
+    // Only what ends the kernel is printed: a message in the middle of a line would spoil it.
+    qemu.args(["-append", "console=ttyS0 loglevel=1 panic=-1 nowatchdog mitigations=off"]);
+    qemu
+}
+
+/// For people: a shell in the machine, which ends with it.
+#[test]
+#[ignore = "it waits for somebody to type"]
+fn shell() {
+    let smp = std::env::var("COTENANT_VM_SMP").unwrap_or_else(|_| "8,sockets=1,cores=4,threads=2".to_owned());
+    let kernel = if std::env::var_os("COTENANT_VM_STOCK").is_some() { Kernel::Stock } else { Kernel::Newer };
+    let directory = tempfile::tempdir().unwrap();
+    let initrd = directory.path().join("initrd");
+    fs::write(&initrd, initramfs("ENV=/lib.sh setsid cttyhack sh")).unwrap();
+    assert!(qemu(kernel, &smp, &initrd).status().unwrap().success());
+}
+
+/// Where `prepare.sh` keeps the kernel.
+fn image(kernel: Kernel) -> PathBuf {
+    let name = match kernel {
+        Kernel::Stock => "linux-image-cloud-amd64",
+        Kernel::Newer => "linux-image-6.12-cloud-amd64",
+    };
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");
+    let cache = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map_or_else(home, PathBuf::from);
+    let path = cache.join("cotenant/kernels").join(name);
+    assert!(path.exists(), "there is no kernel at {}; {PREPARE}", path.display());
+    path
+}
+
+impl Run {
+    fn new(console: String) -> Run {
+        let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for line in console.lines().filter_map(|line| line.strip_prefix("@ ")) {
+            let (key, value) = line.split_once(' ').unwrap_or((line, ""));
+            values.entry(key.to_owned()).or_default().push(value.trim().to_owned());
+        }
+        Run { values, console }
+    }
+
+    /// Everything said under a key, in order.
+    pub(crate) fn all(&self, key: &str) -> &[String] {
+        self.values.get(key).map_or(&[], Vec::as_slice)
+    }
+
+    /// The one thing said under a key.
+    #[track_caller]
+    pub(crate) fn get(&self, key: &str) -> &str {
+        match self.all(key) {
+            [value] => value,
+            others => panic!("the guest said {} times `{key}`: {others:?}\n{}", others.len(), self.console),
+        }
+    }
+
+    /// Asserts on the one thing said under a key.
+    #[track_caller]
+    pub(crate) fn is(&self, key: &str, expected: &str) {
+        assert_eq!(self.get(key), expected, "{key}");
+    }
+}
