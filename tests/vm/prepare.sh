@@ -66,9 +66,11 @@ fetch() {
             || { rm -rf "$work"; fail "cannot download $image"; }
     fi
     # In one step at the end, so that what is there is whole.
-    dpkg --fsys-tarfile "$work"/*.deb | tar -x -C "$work" --wildcards './boot/vmlinuz-*' \
-        && mv -T "$work"/boot/vmlinuz-* "$cache/$meta" \
-        || { rm -rf "$work"; fail "there is no kernel in $image"; }
+    if ! dpkg --fsys-tarfile "$work"/*.deb | tar -x -C "$work" --wildcards './boot/vmlinuz-*'; then
+        rm -rf "$work"
+        fail "there is no kernel in $image"
+    fi
+    mv -T "$work"/boot/vmlinuz-* "$cache/$meta"
     rm -rf "$work"
 }
 

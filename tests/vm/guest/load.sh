@@ -46,6 +46,7 @@ for where in "" batch; do
     until_so has_policy $batch 5
     start web spin 1 && web=$pid
     until_so differs $batch 0-7
+    nap 1
     look $key.one $batch
     trace_on web batch
     nap 2
