@@ -72,7 +72,12 @@ fn classes(document: &Document, look: Look) -> String {
 fn cpus(class: &Class) -> String {
     let Some(list) = &class.cpus else { return "never touched".to_owned() };
     let cpus = list.parse::<CpuSet>().map_or_else(|_| list.clone(), |cpus| cpus.brief());
-    if class.frozen { format!("stopped (then {cpus})") } else { cpus }
+    match (class.frozen, class.places.contains_key("affinity")) {
+        (false, _) => cpus,
+        (true, false) => format!("stopped (then {cpus})"),
+        // Masks cannot be empty: what is placed by affinity keeps one CPU, at SCHED_IDLE where the class is batch.
+        (true, true) => format!("stopped, by affinity one CPU (then {cpus})"),
+    }
 }
 
 fn members(class: &Class, look: Look) -> String {
