@@ -40,7 +40,7 @@ done
 # thread a core: the kernel's balancer thinks nothing of two on one front while a front runs SCHED_IDLE threads only.
 for where in "" batch; do
     key=gate.${where:-root}
-    enforce 'rt class web: match exe web and user root, prefer idle core, never spill, hold equal prio; batch: match exe batch, only when core idle;' \
+    enforce 'rt class web: match exe /bin/web, prefer idle core, never spill, hold equal prio; batch: match exe batch, only when core idle;' \
         --tick $tick
     start group=$where batch spin 8 && batch=$pid
     until_so has_policy $batch 5

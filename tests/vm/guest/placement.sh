@@ -29,7 +29,7 @@ everybody() {
     done
 }
 
-fronts='rt class web: match exe web and user root, priority 7, prefer idle core, never spill;'
+fronts='rt class web: match exe /bin/web, priority 7, prefer idle core, never spill;'
 echo "$fronts" >/tmp/policy
 cotenant plan /tmp/policy | say_all plan
 
