@@ -46,7 +46,7 @@ fn the_machine_has_siblings_and_the_plan_has_fronts() {
             assert!(topology.iter().any(|line| line.split_whitespace().eq(row.split(' '))), "{row}: {topology:?}");
         }
         let class = run.all("plan").iter().find(|line| line.starts_with("web ")).unwrap();
-        assert!(class.contains("exe web  0,2,…,6") && class.ends_with("SCHED_RR 7"), "{class}");
+        assert!(class.contains("exe /bin/web  0,2,…,6") && class.ends_with("SCHED_RR 7"), "{class}");
     });
 }
 
