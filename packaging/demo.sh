@@ -78,7 +78,7 @@ say '2. A policy for them, and what it comes to on this machine'
 [ "$machine" = live ] || echo "(this machine has no SMT; it is played as \"$machine\")"
 cat >web.policy <<POLICY
 rt class web:
-    match exe $stage/web,
+    match exe $stage/web and user root,
     prefer idle core,
     push equal prio;
 
