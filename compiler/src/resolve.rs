@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use cotenant_grammar::tree::{
     At, Class, Clause, Condition, CpuExpr, Definition, Knob, Name, Parsed, ProcessExpr, Statement,
 };
-use cotenant_grammar::{Diagnostic, Diagnostics, SourceSet, Span};
+use cotenant_grammar::{Diagnostic, Diagnostics, PREDICATE_WORDS, SourceSet, Span};
 
 use crate::mistake::{HostMistake, Mistake};
 use crate::selector::Selector;
@@ -38,30 +38,15 @@ pub(crate) struct ResolvedClass {
     pub(crate) zones: Vec<(Option<Cpus>, Span)>,
 }
 
-/// Words that a zone cannot be called, because they mean something in a set of CPUs.
-const CPU_WORDS: &[&str] = &["all", "and", "within", "except"];
+/// Whether a zone cannot be called so, because the word means something in a set of CPUs.
+fn means_cpus(word: &str) -> bool {
+    ["all", "and", "within", "except"].contains(&word)
+}
 
-/// Words that a process set cannot be called, because they mean something in a set of processes.
-const PROCESS_WORDS: &[&str] = &[
-    "and",
-    "or",
-    "not",
-    "with",
-    "exe",
-    "comm",
-    "thread",
-    "script",
-    "arg",
-    "user",
-    "group",
-    "cgroup",
-    "unit",
-    "slice",
-    "container",
-    "parent",
-    "ancestor",
-    "policy",
-];
+/// Whether a process set cannot be called so, because the word means something in a set of processes.
+fn means_processes(word: &str) -> bool {
+    PREDICATE_WORDS.contains(&word) || ["and", "or", "with"].contains(&word)
+}
 
 pub(crate) fn resolve(parsed: Parsed, diagnostics: &mut Diagnostics) -> Resolved {
     let (mut zones, mut sets, mut classes) = (Vec::new(), Vec::new(), Vec::new());
@@ -84,8 +69,8 @@ pub(crate) fn resolve(parsed: Parsed, diagnostics: &mut Diagnostics) -> Resolved
     defined_once("zone", zones.iter().map(|zone| &zone.name), &mut report);
     defined_once("process set", sets.iter().map(|set| &set.name), &mut report);
     defined_once("class", classes.iter().filter(|class| has_name(class)).map(|class| &class.name), &mut report);
-    names_are_free("zone", &zones, CPU_WORDS, &mut report);
-    names_are_free("process set", &sets, PROCESS_WORDS, &mut report);
+    names_are_free("zone", &zones, means_cpus, &mut report);
+    names_are_free("process set", &sets, means_processes, &mut report);
 
     let mut zones: Names<CpuExpr, Cpus> = Names::new(zones);
     let mut sets: Names<ProcessExpr, Selector> = Names::new(sets);
@@ -105,11 +90,10 @@ pub(crate) fn resolve(parsed: Parsed, diagnostics: &mut Diagnostics) -> Resolved
         resolved
     });
     let classes = classes.collect();
-    let free = |name: &Name, taken: &[&str]| !taken.contains(&name.value.as_str());
-    for name in zones.finish(cpus::cpus, &mut report).into_iter().filter(|name| free(name, CPU_WORDS)) {
+    for name in zones.finish(cpus::cpus, &mut report).into_iter().filter(|name| !means_cpus(&name.value)) {
         report(Mistake::Unused { what: "zone", name });
     }
-    for name in sets.finish(processes::selector, &mut report).into_iter().filter(|name| free(name, PROCESS_WORDS)) {
+    for name in sets.finish(processes::selector, &mut report).into_iter().filter(|name| !means_processes(&name.value)) {
         report(Mistake::Unused { what: "process set", name });
     }
     Resolved { sources: parsed.sources, classes, conditions, knobs }
@@ -133,10 +117,10 @@ fn defined_once<'a>(what: &'static str, names: impl Iterator<Item = &'a Name>, r
 fn names_are_free<E>(
     what: &'static str,
     definitions: &[Definition<E>],
-    taken: &'static [&'static str],
+    taken: fn(&str) -> bool,
     report: &mut impl FnMut(Mistake),
 ) {
-    for definition in definitions.iter().filter(|it| taken.contains(&it.name.value.as_str())) {
+    for definition in definitions.iter().filter(|it| taken(&it.name.value)) {
         report(Mistake::ReservedName { what, name: definition.name.clone() });
     }
 }

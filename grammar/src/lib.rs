@@ -11,6 +11,6 @@ pub mod tree;
 
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Label, Severity};
 pub use format::format;
-pub use parse::{IncludeSite, includes, parse};
+pub use parse::{IncludeSite, PREDICATE_WORDS, includes, parse};
 pub use source::{IncludeFault, Inclusion, Location, Source, SourceId, SourceSet, Span};
 pub use spelling::nearest;

@@ -18,6 +18,7 @@ mod recover;
 mod token;
 
 pub use include::{IncludeSite, includes};
+pub use processes::PREDICATE_WORDS;
 
 use pest::Parser;
 use pest::iterators::Pair;

@@ -7,8 +7,8 @@ use crate::mistake::{Mistake, Place};
 use crate::nearest;
 use crate::tree::{At, Field, InitialPolicy, ProcessExpr, Relation};
 
-/// Every word that begins a predicate, for suggestions.
-pub(super) const PREDICATE_WORDS: &[&str] = &[
+/// Every word that begins a predicate.
+pub const PREDICATE_WORDS: &[&str] = &[
     "exe",
     "comm",
     "thread",
