@@ -11,7 +11,8 @@ use cotenant_enforcer::trust;
 use cotenant_grammar::{Diagnostics, SourceSet};
 
 use crate::failure::Failure;
-use crate::{host, load};
+use crate::terminal::{Look, tell};
+use crate::{host, load, render};
 
 /// Where cotenant keeps what it must know to put everything back.
 #[derive(Debug, Args)]
@@ -35,7 +36,7 @@ impl Place {
 ///
 /// A played machine lets a policy be tried where it does not belong, as siblings on a machine that has none. Its CPUs
 /// must be online here, because threads are going to be put on them.
-pub(crate) fn machine(source: &TopologySource) -> Result<Topology, Failure> {
+fn machine(source: &TopologySource) -> Result<Topology, Failure> {
     let machine = Topology::load(source)?;
     if *source == TopologySource::Live {
         return Ok(machine);
@@ -78,6 +79,24 @@ pub(crate) fn compiled(paths: &[PathBuf], machine: &Topology) -> Result<Compiled
     let plan = plan.filter(|_| unmet.is_empty());
     unmet.into_iter().for_each(|unmet| diagnostics.push(unmet.into()));
     Ok(Compiled { sources, diagnostics, plan })
+}
+
+/// A policy that may be put in force, the texts it was read from and the machine it was planned for.
+pub(crate) struct Ready {
+    pub(crate) plan: Plan,
+    pub(crate) sources: SourceSet,
+    pub(crate) machine: Topology,
+}
+
+/// [`compiled`] on the machine named, with everything there is to say said; none where the policy is refused.
+pub(crate) fn ready(paths: &[PathBuf], source: &TopologySource) -> Result<Option<Ready>, Failure> {
+    let machine = machine(source)?;
+    let Compiled { sources, diagnostics, plan } = compiled(paths, &machine)?;
+    tell(&render::human(&diagnostics, &sources, Look::of_stderr()));
+    if plan.is_none() {
+        tell(&format!("{}\n", render::found(&diagnostics)));
+    }
+    Ok(plan.map(|plan| Ready { plan, sources, machine }))
 }
 
 impl From<KernelError> for Failure {

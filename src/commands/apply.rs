@@ -8,11 +8,10 @@ use cotenant_enforcer::enforcer::{Enforcer, Pass};
 use cotenant_enforcer::lock::RunLock;
 
 use crate::cli::PolicyPaths;
-use crate::enforcing::{Place, compiled, machine};
+use crate::enforcing::{Place, Ready, ready};
 use crate::failure::Failure;
 use crate::outcome::Outcome;
-use crate::render;
-use crate::terminal::{Look, print, tell};
+use crate::terminal::{print, tell};
 
 /// Place what runs now, then end
 ///
@@ -38,13 +37,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
-    let machine = machine(&options.source)?;
-    let compiled = compiled(&options.policy.paths, &machine)?;
-    tell(&render::human(&compiled.diagnostics, &compiled.sources, Look::of_stderr()));
-    let Some(plan) = compiled.plan else {
-        tell(&format!("{}\n", render::found(&compiled.diagnostics)));
-        return Ok(Outcome::Refused);
-    };
+    let Some(Ready { plan, .. }) = ready(&options.policy.paths, &options.source)? else { return Ok(Outcome::Refused) };
     let roots = options.place.roots();
     let _lock = RunLock::take(&roots.run)?;
     let unkept = unkept(&plan);

@@ -11,11 +11,9 @@ use cotenant_enforcer::daemon::{self, DaemonError, Settings};
 use cotenant_enforcer::lock::Busy;
 
 use crate::cli::PolicyPaths;
-use crate::enforcing::{Place, compiled, machine};
+use crate::enforcing::{Place, ready};
 use crate::failure::Failure;
 use crate::outcome::Outcome;
-use crate::render;
-use crate::terminal::{Look, tell};
 use policy::PolicyOnDisk;
 
 /// Keep a policy true until told to stop
@@ -49,17 +47,11 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
-    let machine = machine(&options.source)?;
-    let first = compiled(&options.policy.paths, &machine)?;
-    tell(&render::human(&first.diagnostics, &first.sources, Look::of_stderr()));
-    let Some(plan) = first.plan else {
-        tell(&format!("{}\n", render::found(&first.diagnostics)));
-        return Ok(Outcome::Refused);
-    };
+    let Some(ready) = ready(&options.policy.paths, &options.source)? else { return Ok(Outcome::Refused) };
     log::start();
-    let mut host = PolicyOnDisk::new(&options.policy.paths, machine, first.sources);
+    let mut host = PolicyOnDisk::new(&options.policy.paths, ready.machine, ready.sources);
     let settings = Settings { roots: options.place.roots(), tick: options.tick };
-    let pass = daemon::run(&settings, plan, &mut host)?;
+    let pass = daemon::run(&settings, ready.plan, &mut host)?;
     Ok(if pass.failures.is_empty() { Outcome::Done } else { Outcome::InPart })
 }
 

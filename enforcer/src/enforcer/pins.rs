@@ -1,7 +1,5 @@
 //! Classes that hold equals: each of their threads stays on the CPU chosen by [`hold::choose`].
 
-use std::collections::HashMap;
-
 use cotenant_compiler::{CpuId, CpuSet};
 use cotenant_grammar::tree::EqualPrio;
 
@@ -54,11 +52,5 @@ impl Enforcer {
             Err(error) => self.not_written(pid, tid, known, &todo).and(Err(error)),
             done => done,
         }
-    }
-
-    /// The CPU that each thread of a class is held on.
-    #[must_use]
-    pub fn pins(&self, class: usize) -> Option<&HashMap<Tid, CpuId>> {
-        self.pins.get(&class)
     }
 }
