@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cotenant_compiler::topology::{Topology, TopologySource};
-use cotenant_compiler::{Plan, compile};
+use cotenant_compiler::{Plan, compile_on};
 use cotenant_enforcer::error::KernelError;
 use cotenant_enforcer::roots::Roots;
 use cotenant_enforcer::trust;
@@ -72,7 +72,7 @@ pub(crate) fn compiled(paths: &[PathBuf], machine: &Topology) -> Result<Compiled
                 .help("put the policy into a file, or give the other thing another ending")),
         }
     })?;
-    let (plan, mut diagnostics) = compile(sources.clone(), machine);
+    let (plan, mut diagnostics) = compile_on(sources.clone(), machine, host::facilities());
     // Asking is not for free, and few policies require anything.
     let requiring = plan.as_ref().filter(|plan| !plan.requirements.is_empty());
     let unmet = requiring.map(|plan| plan.unmet(&host::facts())).unwrap_or_default();

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use cotenant_compiler::Checked;
+use cotenant_compiler::plan::Facilities;
 use cotenant_grammar::{Code, Diagnostic, Diagnostics, Span};
 
 use crate::fleet::Host;
+use crate::host;
 
 /// Machines named in a sentence; of more, some are named and all counted.
 const MOST_NAMED: usize = 4;
@@ -37,7 +39,7 @@ impl Findings {
         // Classes of the plan, where there is one, machine by machine.
         let mut plans: Vec<Option<usize>> = Vec::new();
         for (at, host) in hosts.iter().enumerate() {
-            let equal = hosts.iter().take(at).position(|it| !it.live && it.topology == host.topology);
+            let equal = hosts.iter().take(at).position(|it| !it.live && !host.live && it.topology == host.topology);
             let known = equal.and_then(|equal| Some((equal, *plans.get(equal)?)));
             plans.push(match known {
                 Some((equal, classes)) => {
@@ -45,7 +47,8 @@ impl Findings {
                     classes
                 }
                 None => {
-                    let (plan, found) = checked.plan(&host.topology);
+                    let facilities = if host.live { host::facilities() } else { Facilities::default() };
+                    let (plan, found) = checked.plan(&host.topology, facilities);
                     found.iter().for_each(|diagnostic| seen.add(diagnostic, at));
                     plan.map(|plan| plan.classes.len())
                 }

@@ -1,7 +1,7 @@
 //! What this host knows that a description of its CPUs does not say.
 
 use cotenant_compiler::lints::{HostFacts, on_host};
-use cotenant_compiler::plan::Host;
+use cotenant_compiler::plan::{Facilities, Host};
 use cotenant_compiler::selector::Account;
 use cotenant_grammar::tree::LinuxVersion;
 use cotenant_grammar::{Diagnostics, SourceSet};
@@ -37,6 +37,11 @@ pub(crate) fn facts() -> Host {
         core_scheduling: symbols.contains(" sched_core_share_pid"),
         cgroup_v2: read("/sys/fs/cgroup/cgroup.controllers").split(' ').any(|it| it == "cpuset"),
     }
+}
+
+/// The means that this host has for keeping a clause.
+pub(crate) fn facilities() -> Facilities {
+    Facilities::default()
 }
 
 /// The 6 and 12 of `6.12.48+deb13-amd64`.

@@ -2,6 +2,7 @@
 
 use cotenant_grammar::{Diagnostics, SourceSet};
 
+use crate::plan::Facilities;
 use crate::policy::{self, Policy};
 use crate::topology::Topology;
 use crate::{Plan, lints, plan, resolve};
@@ -36,24 +37,24 @@ impl Checked {
     /// Plans it for a machine: a plan unless there is an error, here or on every machine, and what there is to say about
     /// the text on this machine in addition to [`Checked::diagnostics`].
     #[must_use]
-    pub fn plan(&self, topology: &Topology) -> (Option<Plan>, Diagnostics) {
-        self.clone().plan_apart(topology)
+    pub fn plan(&self, topology: &Topology, facilities: Facilities) -> (Option<Plan>, Diagnostics) {
+        self.clone().plan_apart(topology, facilities)
     }
 
     /// Plans it for the only machine that is asked about, and says everything there is to say, ordered by place.
     #[must_use]
-    pub fn into_plan(self, topology: &Topology) -> (Option<Plan>, Diagnostics) {
+    pub fn into_plan(self, topology: &Topology, facilities: Facilities) -> (Option<Plan>, Diagnostics) {
         let mut diagnostics = self.diagnostics.clone();
-        let (plan, more) = self.plan_apart(topology);
+        let (plan, more) = self.plan_apart(topology, facilities);
         diagnostics.extend(more);
         diagnostics.sort();
         (plan, diagnostics)
     }
 
-    fn plan_apart(self, topology: &Topology) -> (Option<Plan>, Diagnostics) {
+    fn plan_apart(self, topology: &Topology, facilities: Facilities) -> (Option<Plan>, Diagnostics) {
         let mut here = Diagnostics::default();
         let sound = !self.diagnostics.has_errors();
-        let plan = plan::plan(self.policy, topology, sound, &mut here);
+        let plan = plan::plan(self.policy, topology, facilities, sound, &mut here);
         lints::on_machine(&self.asked, plan.as_ref(), topology, &mut here);
         let refused = self.diagnostics.has_errors() || here.has_errors();
         (plan.filter(|_| !refused), here)

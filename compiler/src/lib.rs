@@ -22,11 +22,18 @@ pub use cpuset::{CpuId, CpuSet, ParseCpuSetError};
 pub use plan::Plan;
 
 use cotenant_grammar::{Diagnostics, SourceSet};
+use plan::Facilities;
 use topology::Topology;
 
 /// Compiles a policy for a machine: a plan unless there is an error, and everything there is to say about the text,
 /// ordered by place. For many machines, [`check`] once and [`Checked::plan`] for each.
 #[must_use]
 pub fn compile(sources: SourceSet, topology: &Topology) -> (Option<Plan>, Diagnostics) {
-    check(sources).into_plan(topology)
+    compile_on(sources, topology, Facilities::default())
+}
+
+/// [`compile`] for a host of which more is known than its topology.
+#[must_use]
+pub fn compile_on(sources: SourceSet, topology: &Topology, facilities: Facilities) -> (Option<Plan>, Diagnostics) {
+    check(sources).into_plan(topology, facilities)
 }

@@ -7,12 +7,14 @@ mod ceiling;
 mod cpus;
 mod demands;
 mod diff;
+mod facilities;
 mod host;
 mod keep;
 
 pub(crate) use build::plan;
 pub use demands::{CoreSharing, Demands, Preference, Reservation};
 pub use diff::{Change, diff};
+pub use facilities::Facilities;
 pub use host::{Host, KernelSetting, Requirement, Unmet};
 
 use cotenant_grammar::tree::{At, ClassKind, EqualPrio};
@@ -29,6 +31,8 @@ pub struct Plan {
     pub sources: SourceSet,
     /// The machine it was made for.
     pub topology: Topology,
+    /// The means that the host has beside sets of CPUs and the load.
+    pub facilities: Facilities,
     /// What a host must be for the plan to be put in force; see [`Plan::unmet`].
     pub requirements: Vec<At<Requirement>>,
     /// Settings of the kernel, for all that runs on the host.

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use cotenant_compiler::plan::Facilities;
 use cotenant_compiler::topology::{Topology, TopologySource};
-use cotenant_compiler::{Plan, compile};
+use cotenant_compiler::{Plan, compile_on};
 use cotenant_enforcer::cgroup::{Hierarchy, Magic, Version};
 use cotenant_enforcer::roots::Roots;
 
@@ -13,7 +14,7 @@ use crate::comparison::Comparison;
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 use crate::terminal::{Look, print, tell};
-use crate::{load, render};
+use crate::{host, load, render};
 
 /// Show what a policy comes to on a machine
 ///
@@ -65,7 +66,11 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
         return Err(Failure::new("standard input is named twice").help("write `-` once"));
     }
     let machine = Topology::load(&options.machine.source)?;
-    let Some(plan) = planned(&options.policy.paths, &machine, tell)? else { return Ok(Outcome::Refused) };
+    let facilities = match options.machine.source {
+        TopologySource::Live => host::facilities(),
+        _ => Facilities::default(),
+    };
+    let Some(plan) = planned(&options.policy.paths, &machine, facilities, tell)? else { return Ok(Outcome::Refused) };
     if options.diff.is_empty() {
         print(&match options.format {
             Format::Table => render::plan(&plan, Look::of_stdout()) + &placing(&options.machine.source),
@@ -76,7 +81,7 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     }
     // What is only worth knowing of the older policy is nobody's concern any more.
     let mut said = String::new();
-    let Some(old) = planned(&options.diff, &machine, |text| said.push_str(text))? else {
+    let Some(old) = planned(&options.diff, &machine, facilities, |text| said.push_str(text))? else {
         tell(&format!("{said}nothing is compared with a policy that is refused\n"));
         return Ok(Outcome::Refused);
     };
@@ -105,9 +110,14 @@ fn placing(source: &TopologySource) -> String {
 }
 
 /// The plan of a policy; what there is to say about it goes to `tell`.
-fn planned(paths: &[PathBuf], machine: &Topology, mut tell: impl FnMut(&str)) -> Result<Option<Plan>, Failure> {
+fn planned(
+    paths: &[PathBuf],
+    machine: &Topology,
+    facilities: Facilities,
+    mut tell: impl FnMut(&str),
+) -> Result<Option<Plan>, Failure> {
     let sources = load::load(paths)?;
-    let (plan, diagnostics) = compile(sources.clone(), machine);
+    let (plan, diagnostics) = compile_on(sources.clone(), machine, facilities);
     tell(&render::human(&diagnostics, &sources, Look::of_stderr()));
     if plan.is_none() {
         tell(&format!("{}\n", render::found(&diagnostics)));

@@ -12,8 +12,8 @@ use cotenant_grammar::tree::{ClassKind, EqualPrio};
 use cotenant_grammar::{Diagnostics, Span};
 
 use super::{
-    Attributes, Gate, Placement, Plan, PlannedClass, Scheduling, Strength, admission, ceiling, cpus, demands, host,
-    keep, leaders,
+    Attributes, Facilities, Gate, Placement, Plan, PlannedClass, Scheduling, Strength, admission, ceiling, cpus,
+    demands, host, keep, leaders,
 };
 use crate::CpuSet;
 use crate::mistake::{ClauseMistake, Mistake};
@@ -30,7 +30,13 @@ struct Draft {
 
 /// Plans every class that can be planned; none where one cannot, which is then reported. `sound` says that nothing was
 /// wrong so far.
-pub(crate) fn plan(policy: Policy, topology: &Topology, sound: bool, diagnostics: &mut Diagnostics) -> Option<Plan> {
+pub(crate) fn plan(
+    policy: Policy,
+    topology: &Topology,
+    facilities: Facilities,
+    sound: bool,
+    diagnostics: &mut Diagnostics,
+) -> Option<Plan> {
     let mut report = |mistake: Mistake| diagnostics.push(mistake.into());
     let mut drafts: Vec<Draft> = Vec::new();
     let mut claimed = CpuSet::new();
@@ -51,7 +57,7 @@ pub(crate) fn plan(policy: Policy, topology: &Topology, sound: bool, diagnostics
     for (position, draft) in drafts.into_iter().enumerate() {
         let placement = match draft.class.kind.value {
             ClassKind::Unmanaged => Some(None),
-            _ => placement(position, &draft, &floors, topology, &mut report).map(Some),
+            _ => placement(position, &draft, &floors, topology, facilities, &mut report).map(Some),
         };
         let (Some(placement), Some(selector)) = (placement, draft.class.selector) else {
             complete = false;
@@ -67,7 +73,7 @@ pub(crate) fn plan(policy: Policy, topology: &Topology, sound: bool, diagnostics
             placement,
         });
     }
-    let plan = Plan { sources: policy.sources, topology: topology.clone(), requirements, kernel, classes };
+    let plan = Plan { sources: policy.sources, topology: topology.clone(), facilities, requirements, kernel, classes };
     // What nobody carries out is said of a policy that could be put in force; of another, what is wrong comes first.
     if sound && complete && !diagnostics.has_errors() {
         refusals(&plan).for_each(|mistake| diagnostics.push(Mistake::from(mistake).into()));
@@ -153,6 +159,7 @@ fn placement(
     draft: &Draft,
     floors: &[Floor],
     topology: &Topology,
+    facilities: Facilities,
     report: &mut impl FnMut(Mistake),
 ) -> Option<Placement> {
     let (class, settings) = (&draft.class, &draft.class.settings);
@@ -195,7 +202,7 @@ fn placement(
     };
     ceiling::limits_limit(class, &placement, report);
     cpus::preference(class, &placement, topology, report);
-    placement.clauses = keep::clauses(class, &placement, topology);
+    placement.clauses = keep::clauses(class, &placement, topology, facilities);
     Some(placement)
 }
 

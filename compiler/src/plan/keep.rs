@@ -5,12 +5,17 @@ mod demands;
 use cotenant_grammar::Span;
 use cotenant_grammar::tree::{ClassKind, EqualPrio};
 
-use super::{KeptClause, Means, Placement, Scheduling, Strength};
+use super::{Facilities, KeptClause, Means, Placement, Scheduling, Strength};
 use crate::policy::PolicyClass;
 use crate::topology::Topology;
 
 /// Every clause of the class that does something, in the order in which they stand; what follows from the kind first.
-pub(super) fn clauses(class: &PolicyClass, placement: &Placement, topology: &Topology) -> Vec<KeptClause> {
+pub(super) fn clauses(
+    class: &PolicyClass,
+    placement: &Placement,
+    topology: &Topology,
+    _facilities: Facilities,
+) -> Vec<KeptClause> {
     let mut kept: Vec<KeptClause> = [
         scheduling(class, placement),
         nice(class),
