@@ -60,6 +60,20 @@ fn a_change_is_a_document() {
 }
 
 #[test]
+fn other_requirements_and_settings_are_part_of_the_document() {
+    let with = |host: &str| format!("{host} {OLD}");
+    let (old, new) = (with("require: linux 5.14;"), with("require: linux 6.12; kernel: autogroup off;"));
+    let diff = compare(&old, &new, &["--format", "json"]);
+    let diff: serde_json::Value = serde_json::from_str(&diff.stdout).unwrap();
+    let linux = serde_json::json!([{ "what": "linux", "before": "5.14", "after": "6.12", "note": null }]);
+    let autogroup = serde_json::json!([{ "what": "autogroup", "before": null, "after": "off", "note": null }]);
+    assert_eq!(
+        (&diff["requirements"], &diff["kernel"], &diff["changed"]),
+        (&linux, &autogroup, &serde_json::json!([]))
+    );
+}
+
+#[test]
 fn what_cannot_be_compared_is_refused() {
     let broken = compare("class a: nise 1;", NEW, &[]);
     assert_eq!((broken.code, broken.stdout.as_str()), (Some(1), ""));
