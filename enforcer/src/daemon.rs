@@ -113,6 +113,8 @@ pub trait Host {
     fn tell(&mut self, notice: &Notice<'_>);
     /// Puts a status into the form that the control socket speaks.
     fn encode(&self, view: &View<'_>) -> Vec<u8>;
+    /// Puts the policy in force into the form that the control socket speaks.
+    fn encode_policy(&self, plan: &Plan) -> Vec<u8>;
 }
 
 /// All there is to say about a running daemon.
@@ -247,13 +249,16 @@ impl Daemon {
                 }
             }
             while let Some((request, client)) = ready.control.then(|| control.next()).flatten() {
-                match request {
+                let answer = match request {
                     Request::Release => return Ok(Some(client)),
-                    Request::Reload => self.reload(Cause::Asked, host),
-                    Request::Status => {}
-                }
-                let view = self.view(settings);
-                client.answer(&host.encode(&view));
+                    Request::Policy => host.encode_policy(self.enforcer.plan()),
+                    Request::Reload => {
+                        self.reload(Cause::Asked, host);
+                        host.encode(&self.view(settings))
+                    }
+                    Request::Status => host.encode(&self.view(settings)),
+                };
+                client.answer(&answer);
             }
         }
     }

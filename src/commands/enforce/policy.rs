@@ -10,8 +10,8 @@ use cotenant_grammar::SourceSet;
 use super::log;
 use crate::enforcing::{Compiled, compiled};
 use crate::failure::Failure;
-use crate::render;
 use crate::terminal::Look;
+use crate::{enforced, render};
 
 /// Columns of diagnostics in a log.
 const LOG_WIDTH: usize = 100;
@@ -68,6 +68,10 @@ impl Host for PolicyOnDisk {
 
     fn encode(&self, view: &View<'_>) -> Vec<u8> {
         render::status_json(view).into_bytes()
+    }
+
+    fn encode_policy(&self, plan: &Plan) -> Vec<u8> {
+        enforced::encode(plan)
     }
 }
 
