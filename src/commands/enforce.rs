@@ -32,7 +32,7 @@ Examples:
 
 Signals:
   TERM, INT  put everything back and end
-  HUP        read the policy again now")]
+  HUP        read the policy again now, changed or not, and look up users and groups again")]
 pub(crate) struct Options {
     #[command(flatten)]
     policy: PolicyPaths,

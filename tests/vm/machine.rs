@@ -134,10 +134,11 @@ fn qemu(time: Time, kernel: Kernel, smp: &str, initrd: &Path) -> Command {
 fn shell() {
     let smp = std::env::var("COTENANT_VM_SMP").unwrap_or_else(|_| "8,sockets=1,cores=4,threads=2".to_owned());
     let kernel = if std::env::var_os("COTENANT_VM_STOCK").is_some() { Kernel::Stock } else { Kernel::Newer };
+    let time = if std::env::var_os("COTENANT_VM_COUNTED").is_some() { Time::Instructions } else { Time::Host };
     let directory = tempfile::tempdir().unwrap();
     let initrd = directory.path().join("initrd");
     fs::write(&initrd, initramfs("ENV=/lib.sh setsid cttyhack sh")).unwrap();
-    assert!(qemu(Time::Host, kernel, &smp, &initrd).status().unwrap().success());
+    assert!(qemu(time, kernel, &smp, &initrd).status().unwrap().success());
 }
 
 /// The emulator that `emulator.sh` gets. The modules of the installed one are not its own.
