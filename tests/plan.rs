@@ -102,7 +102,7 @@ fn a_plan_as_json_names_every_cpu() {
 
 #[test]
 fn a_plan_as_json_gives_every_clause_as_a_value() {
-    let text = "require: linux 5.14, cgroup v2, host \"web*\"; kernel: rt runtime 90.5%, feature WAKEUP_PREEMPTION off; \
+    let text = "require: linux 5.14, cgroup v2, host \"web*\", at least 2 cores; kernel: rt runtime 90.5%, feature WAKEUP_PREEMPTION off; \
         class b: nice 1; class a: on cores 0-1, prefer cores 0-0, share core with itself, class b, only when llc idle, \
         wait at most 1.5s, slice 500us, weight 200, quota 2.5 cpus, clamp 10%-50.5%, memory bandwidth at most 30%, \
         llc at most 12.5%, insist, place by move; deadline class d: runtime 2ms every 10ms, deadline 8ms;";
@@ -136,13 +136,18 @@ fn a_plan_as_json_gives_every_clause_as_a_value() {
         let source = it.as_object_mut().unwrap().remove("source").unwrap();
         (it, source["start"]["column"].clone())
     };
-    let of = |what: &str, linux: serde_json::Value, host: serde_json::Value| serde_json::json!({ "what": what, "linux": linux, "host": host });
     let null = serde_json::Value::Null;
+    let of = |what: &str, said: &str, value: serde_json::Value| {
+        let mut all = serde_json::json!({ "what": what, "linux": null, "host": null, "least_cores": null });
+        all[said] = value;
+        all
+    };
     let linux = serde_json::json!({ "major": 5, "minor": 14 });
-    assert_eq!(required(0), (of("linux", linux, null.clone()), 10.into()));
-    assert_eq!(required(1), (of("cgroup v2", null.clone(), null.clone()), 22.into()));
-    assert_eq!(required(2), (of("host", null.clone(), "web*".into()), 33.into()));
-    assert_eq!(plan["requires"], serde_json::json!(["linux 5.14", "cgroup v2", "host web*"]));
+    assert_eq!(required(0), (of("linux", "linux", linux), 10.into()));
+    assert_eq!(required(1), (of("cgroup v2", "linux", null.clone()), 22.into()));
+    assert_eq!(required(2), (of("host", "host", "web*".into()), 33.into()));
+    assert_eq!(required(3), (of("cores", "least_cores", 2.into()), 46.into()));
+    assert_eq!(plan["requires"], serde_json::json!(["linux 5.14", "cgroup v2", "host web*", "at least 2 cores"]));
     let knob = |at: usize, field: &str| plan["kernel"][at][field].clone();
     assert_eq!(
         [knob(0, "knob"), knob(0, "rt_runtime_percent"), knob(0, "on")],

@@ -7,7 +7,7 @@ use cotenant_grammar::tree::Knob;
 use super::Change;
 use super::aspects::{Aspect, aspect, differences};
 
-/// Other conditions on the host. What the machine's shape answers is not among them: it holds there, or there is no plan.
+/// Other conditions on the host.
 pub(super) fn requirements(old: &Plan, new: &Plan) -> Vec<Change> {
     differences(&required(old), &required(new))
 }
@@ -25,6 +25,8 @@ fn required(plan: &Plan) -> Vec<Aspect> {
             Requirement::CoreScheduling => ("core scheduling", "required".to_owned()),
             Requirement::CgroupV2 => ("cgroup v2", "required".to_owned()),
             Requirement::Host(pattern) => ("host", pattern.to_string()),
+            Requirement::Smt => ("smt", "required".to_owned()),
+            Requirement::Cores(least) => ("cores", format!("at least {least}")),
         };
         // A condition may be made more than once, and each must be met.
         match all.iter_mut().find(|it| it.what == what) {

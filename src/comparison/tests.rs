@@ -83,7 +83,9 @@ fn what_the_host_must_be_and_what_is_set_there_is_compared() {
     let class = "class a: nice 1;";
     let old =
         format!("require: linux 5.14, host \"web*\"; kernel: autogroup on, rt runtime 95%, feature WAKE on; {class}");
-    let new = format!("require: linux 6.12, core scheduling; kernel: rt runtime 90.5%, feature WAKE off; {class}");
+    let new = format!(
+        "require: linux 6.12, core scheduling, at least 4 cores; kernel: rt runtime 90.5%, feature WAKE off; {class}"
+    );
     assert_snapshot!(said(&old, &new), @r"
     ### Placement on 1 package, 1 node, 4 cores, 8 CPUs (2 threads a core)
 
@@ -92,6 +94,7 @@ fn what_the_host_must_be_and_what_is_set_there_is_compared() {
     - **changed** requirements of the host
       - linux: 5.14 → 6.12
       - core scheduling: – → required
+      - cores: – → at least 4
       - host: `web*` → –
     - **changed** settings of the kernel
       - rt runtime: 95% → 90.5%

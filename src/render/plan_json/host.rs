@@ -12,12 +12,14 @@ use crate::render::place::Place;
 /// One condition; null is what it does not speak of.
 #[derive(Serialize)]
 pub(super) struct Required<'a> {
-    /// `linux`, `core scheduling`, `cgroup v2` or `host`.
+    /// `linux`, `core scheduling`, `cgroup v2`, `host`, `smt` or `cores`.
     what: &'static str,
     /// The oldest release.
     linux: Option<Release>,
     /// The pattern of the host's name, as a policy writes it.
     host: Option<String>,
+    /// For `cores`.
+    least_cores: Option<u32>,
     source: Place<'a>,
 }
 
@@ -44,13 +46,25 @@ pub(super) struct Setting<'a> {
 }
 
 pub(super) fn required<'a>(required: &At<Requirement>, sources: &'a SourceSet) -> Required<'a> {
-    let (what, linux, host) = match &required.value {
-        Requirement::Linux(least) => ("linux", Some(Release { major: least.major, minor: least.minor }), None),
-        Requirement::CoreScheduling => ("core scheduling", None, None),
-        Requirement::CgroupV2 => ("cgroup v2", None, None),
-        Requirement::Host(pattern) => ("host", None, Some(pattern.to_string())),
+    let (mut linux, mut host, mut least_cores) = (None, None, None);
+    let what = match &required.value {
+        Requirement::Linux(least) => {
+            linux = Some(Release { major: least.major, minor: least.minor });
+            "linux"
+        }
+        Requirement::Host(pattern) => {
+            host = Some(pattern.to_string());
+            "host"
+        }
+        Requirement::Cores(least) => {
+            least_cores = Some(*least);
+            "cores"
+        }
+        Requirement::CoreScheduling => "core scheduling",
+        Requirement::CgroupV2 => "cgroup v2",
+        Requirement::Smt => "smt",
     };
-    Required { what, linux, host, source: Place::new(required.span, sources) }
+    Required { what, linux, host, least_cores, source: Place::new(required.span, sources) }
 }
 
 pub(super) fn setting<'a>(setting: &'a KernelSetting, sources: &'a SourceSet) -> Setting<'a> {
