@@ -1,19 +1,39 @@
-//! `make measure`: what the project was started for, measured, each stock kernel against policy in one run.
+//! `make measure`: what the project was started for, measured, without a policy and with one in the same run.
 //!
-//! `measure/README` in `docs/measurements/` is written from what is found; nothing here asserts. Run one of them with
-//! `cargo test --test measure -- NAME`.
+//! Pages, tables and pictures go to `docs/measurements/`; nothing here asserts. `cargo test --release --test measure -- NAME…`
+//! runs some of them; `SECONDS_EACH`, `WORKERS`, `CLASSES` and `HOWS` make a run shorter or narrower.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, dead_code)]
 
+#[path = "measure/batch.rs"]
+mod batch;
 #[path = "vm/cpio.rs"]
 mod cpio;
+#[path = "measure/emulated.rs"]
+mod emulated;
+#[path = "measure/equals.rs"]
+mod equals;
 #[path = "vm/image.rs"]
 mod image;
 #[path = "vm/machine.rs"]
 mod machine;
+#[path = "measure/report.rs"]
+mod report;
 #[path = "measure/siblings.rs"]
 mod siblings;
 
+/// Names of the measurements, and the measurements.
+const ALL: [(&str, fn()); 3] =
+    [("siblings", siblings::measure), ("batch", batch::measure), ("equals", equals::measure)];
+
 fn main() {
-    siblings::measure();
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    for unknown in wanted.iter().filter(|name| ALL.iter().all(|(known, _)| known != name)) {
+        panic!("there is no measurement `{unknown}`; there are {:?}", ALL.map(|(name, _)| name));
+    }
+    for (name, measure) in ALL {
+        if wanted.is_empty() || wanted.iter().any(|it| it == name) {
+            measure();
+        }
+    }
 }

@@ -41,7 +41,10 @@ pub(crate) fn initramfs(script: &str) -> Vec<u8> {
         archive.program(&format!("bin/{name}"), &stripped(&load));
     }
     let mut directories = BTreeSet::new();
-    for library in shared_libraries(&[&product, &load]) {
+    // Of util-linux, because busybox has none here.
+    let chrt = Path::new("/usr/bin/chrt");
+    archive.program("bin/chrt", &read(chrt));
+    for library in shared_libraries(&[&product, &load, chrt]) {
         for directory in library.parent().unwrap().ancestors().collect::<Vec<_>>().into_iter().rev().skip(1) {
             if directories.insert(directory.to_owned()) {
                 archive.directory(directory.to_str().unwrap());

@@ -1,6 +1,6 @@
 //! A load for the emulated machine, which has no compiler, and what is measured of it: N threads each of
 //! `spin N`, `sleep N`, `burst N RUN_MS REST_MS` and `work N RUN_MS REST_MS SECONDS`, which says how often it was done; and
-//! `shared CLASS`, which reads a trace and says how CLASS shared cores.
+//! `shared CLASS` and `beside CLASS OTHER`, which read a trace and say how CLASS shared cores.
 //!
 //! It is an example of the package so that it is built and checked with everything else. The guest runs it under the names
 //! of the classes, which the kernel then has as the names of its threads too.
@@ -37,6 +37,7 @@ fn main() -> ExitCode {
             }
         }),
         Some("work") => Box::new(move |seed| requests(seed, run, rest, end)),
+        Some("beside") => return beside([1, 2].map(|at| arguments.get(at).map_or("", String::as_str))),
         Some("shared") => return shared(arguments.get(1).map_or("", String::as_str)),
         _ => {
             eprintln!("usage: load spin|sleep N; burst N RUN_MS REST_MS; work N RUN_MS REST_MS SECONDS; shared CLASS");
@@ -85,6 +86,14 @@ fn requests(seed: u64, run: Duration, rest: Duration, end: Instant) {
         }
         std::thread::sleep(about(rest));
     }
+}
+
+/// Says of a trace on standard input how many seconds threads of the first class ran, for how many of them a thread of the
+/// second ran on the sibling, and how many seconds threads of the second ran.
+fn beside([class, other]: [&str; 2]) -> ExitCode {
+    let trace = trace::Trace::of_tracefs(&std::io::read_to_string(std::io::stdin()).unwrap());
+    println!("{:.6} {:.6} {:.6}", trace.ran(class), trace.shared(class, other), trace.ran(other));
+    ExitCode::SUCCESS
 }
 
 /// Says of a trace on standard input how many seconds threads of `class` ran, and for how many of them beside another such

@@ -22,13 +22,15 @@ const LONG_PATIENCE: Duration = Duration::from_secs(4 * 3600);
 /// One machine at a time: two would only take the host's CPUs from each other.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// The kernels that `prepare.sh` gets, by the meta packages they are kept under.
+/// The kernels that `prepare.sh` gets, by the meta packages they are kept under, and the one that has to be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kernel {
     /// The release's own; on Debian 12 that is 6.1, where a change of a cpuset makes threads forget their own masks.
     Stock,
     /// 6.12 or newer.
     Newer,
+    /// 6.12 with core scheduling, which `kernel.sh` builds.
+    CoreSched,
 }
 
 /// What time is in the machine.
@@ -142,7 +144,7 @@ fn shell() {
 }
 
 /// The emulator that `emulator.sh` gets. The modules of the installed one are not its own.
-fn emulator() -> Command {
+pub(crate) fn emulator() -> Command {
     let root = cache().join("qemu/usr");
     let program = root.join("bin/qemu-system-x86_64");
     assert!(program.exists(), "there is no emulator at {}; run `tests/vm/emulator.sh`", program.display());
@@ -166,6 +168,7 @@ fn image(kernel: Kernel) -> PathBuf {
     let name = match kernel {
         Kernel::Stock => "linux-image-cloud-amd64",
         Kernel::Newer => "linux-image-6.12-cloud-amd64",
+        Kernel::CoreSched => "core-sched",
     };
     let path = cache().join("kernels").join(name);
     assert!(path.exists(), "there is no kernel at {}; {PREPARE}", path.display());

@@ -146,3 +146,22 @@ trace_all() {
     echo 1 >tracing_on
     cd /
 }
+
+# CPU time of a process so far, in nanoseconds, all its threads together; 0 of none.
+used() {
+    total=0
+    for stat in ${1:+/proc/$1/task/*/schedstat}; do
+        read -r run _ <$stat && total=$((total + run))
+    done
+    echo $total
+}
+# Of the programs that the daemon has in the kernel, in nanoseconds; bpf(2), BPF_ENABLE_STATS. No process is started for it.
+program_time() {
+    total=0
+    for info in ${daemon:+/proc/$daemon/fdinfo/*}; do
+        while read -r key value; do
+            case $key in run_time_ns:) total=$((total + value)) ;; esac
+        done <$info
+    done 2>/dev/null
+    echo $total
+}

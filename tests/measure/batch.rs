@@ -1,0 +1,66 @@
+//! (b) What does a batch that would take every CPU take from a web thread?
+
+use super::emulated::{Guest, setting};
+use super::report::{Report, percent};
+
+/// CPUs of the guest, and those of the core that web works on.
+const CPUS: f64 = 8.0;
+const OF_WEB: f64 = 2.0;
+
+pub(crate) fn measure() {
+    let seconds: f64 = setting("SECONDS_EACH", "4").parse().unwrap();
+    let script =
+        |hows: &str| format!("HOWS='{hows}' SECONDS_EACH='{}'\n{}", seconds as u64, include_str!("guest/batch.sh"));
+    let mut rows = Vec::new();
+    let guests = [
+        (Guest::stock(), setting("HOWS", "stock SCHED_IDLE tick sensor")),
+        (Guest::with_core_scheduling(), setting("COOKIE_HOWS", "stock cookie")),
+    ];
+    for (guest, hows) in &guests {
+        let run = guest.boot(&script(hows));
+        for line in run.all("batch") {
+            let words: Vec<&str> = line.split(' ').collect();
+            let number = |at: usize| words[at].parse::<f64>().unwrap();
+            let [web, beside, batch, daemon] = [number(3), number(4), number(5), number(6) / 1e9];
+            let idle = if words[1] == "spin" { percent(batch, seconds * (CPUS - OF_WEB)) } else { "-".to_owned() };
+            rows.push(vec![
+                guest.name.to_owned(),
+                words[0].to_owned(),
+                format!("{} {}", words[1], words[2]),
+                percent(web - beside, web),
+                percent(web, seconds * number(2)),
+                percent(batch, seconds * CPUS),
+                idle,
+                percent(daemon, seconds),
+            ]);
+        }
+    }
+    Report {
+        name: "batch",
+        title: "What a batch on every CPU takes from a web thread",
+        method: format!(
+            "A fair web program (`spin N`: N threads that never rest; `work N`: requests of 2.5 to 7.5 ms and rests as long) \
+             beside 8 spinning threads of a batch, on 4 cores of 2 threads, for {} s each. From `sched_switch`: of the time \
+             web ran, the share in which no batch thread ran on its sibling; what web had of a CPU a thread; what batch had of \
+             all CPUs, and beside a spinning thread of the CPUs of the other three cores, which are its to use.\n\n{}",
+            seconds,
+            guests[0].0.described()
+        ),
+        columns: [
+            "kernel",
+            "kept by",
+            "web",
+            "web alone on its core, %",
+            "web, % of a CPU a thread",
+            "batch, % of all CPUs",
+            "batch, % of idle cores",
+            "daemon, %",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        rows,
+        plot: None,
+        findings: String::new(),
+    }
+    .write();
+}
