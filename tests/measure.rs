@@ -11,20 +11,31 @@ mod batch;
 mod cpio;
 #[path = "measure/emulated.rs"]
 mod emulated;
+#[path = "measure/enforced.rs"]
+mod enforced;
 #[path = "measure/equals.rs"]
 mod equals;
 #[path = "vm/image.rs"]
 mod image;
 #[path = "vm/machine.rs"]
 mod machine;
+#[path = "measure/memory.rs"]
+mod memory;
 #[path = "measure/report.rs"]
 mod report;
 #[path = "measure/siblings.rs"]
 mod siblings;
+#[path = "measure/tbench.rs"]
+mod tbench;
 
 /// Names of the measurements, and the measurements.
-const ALL: [(&str, fn()); 3] =
-    [("siblings", siblings::measure), ("batch", batch::measure), ("equals", equals::measure)];
+const ALL: [(&str, fn()); 5] = [
+    ("siblings", siblings::measure),
+    ("batch", batch::measure),
+    ("equals", equals::measure),
+    ("tbench", tbench::measure),
+    ("memory", memory::measure),
+];
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();

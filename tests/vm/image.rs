@@ -59,7 +59,7 @@ pub(crate) fn initramfs(script: &str) -> Vec<u8> {
 }
 
 /// The load, built if need be: `cargo test --test vm` alone builds no examples.
-fn load() -> PathBuf {
+pub(crate) fn load() -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let here = std::env::current_exe().unwrap();
     let profile = here.ancestors().nth(2).unwrap();

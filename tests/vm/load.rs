@@ -1,5 +1,6 @@
 //! A load for the emulated machine, which has no compiler, and what is measured of it: N threads each of
-//! `spin N`, `sleep N`, `burst N RUN_MS REST_MS` and `work N RUN_MS REST_MS SECONDS`, which says how often it was done; and
+//! `spin N`, `sleep N`, `burst N RUN_MS REST_MS`, `work N RUN_MS REST_MS SECONDS` and `walk N MB SECONDS`, which say how often it
+//! was done; and
 //! `shared CLASS` and `beside CLASS OTHER`, which read a trace and say how CLASS shared cores.
 //!
 //! It is an example of the package so that it is built and checked with everything else. The guest runs it under the names
@@ -37,10 +38,16 @@ fn main() -> ExitCode {
             }
         }),
         Some("work") => Box::new(move |seed| requests(seed, run, rest, end)),
+        Some("walk") => {
+            let [megabytes, seconds] = [2, 3].map(|at| number(at).unwrap_or(1));
+            Box::new(move |seed| walk(seed, megabytes as usize, Duration::from_secs(seconds)))
+        }
         Some("beside") => return beside([1, 2].map(|at| arguments.get(at).map_or("", String::as_str))),
         Some("shared") => return shared(arguments.get(1).map_or("", String::as_str)),
         _ => {
-            eprintln!("usage: load spin|sleep N; burst N RUN_MS REST_MS; work N RUN_MS REST_MS SECONDS; shared CLASS");
+            eprintln!(
+                "usage: load spin|sleep N; burst N RUN_MS REST_MS; work N RUN_MS REST_MS SECONDS; walk N MB SECONDS; …"
+            );
             return ExitCode::from(2);
         }
     };
@@ -66,14 +73,9 @@ fn spin(time: Duration) {
 /// Requests of a server: half to one and a half times `run` of CPU time each, then as much of `rest`, until `end`.
 fn requests(seed: u64, run: Duration, rest: Duration, end: Instant) {
     let begin = Instant::now() + WARM_UP;
-    let mut random = 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(seed + 1);
-    let mut about = |time: Duration| {
-        // Marsaglia's xorshift: threads in step would all rest at once.
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        time.mul_f64(0.5 + (random >> 11) as f64 / (1_u64 << 53) as f64)
-    };
+    // Threads in step would all rest at once.
+    let mut random = xorshift(seed);
+    let mut about = |time: Duration| time.mul_f64(0.5 + (random() >> 11) as f64 / (1_u64 << 53) as f64);
     while Instant::now() < end {
         // A request takes CPU time, however long it has to wait for it.
         let used = || Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap());
@@ -85,6 +87,45 @@ fn requests(seed: u64, run: Duration, rest: Duration, end: Instant) {
             DONE.fetch_add(1, Ordering::Relaxed);
         }
         std::thread::sleep(about(rest));
+    }
+}
+
+/// Steps through a buffer of so many megabytes from pointer to pointer in random order, one a cache line.
+fn walk(seed: u64, megabytes: usize, time: Duration) {
+    const LINE: usize = 64 / size_of::<usize>();
+    let lines = (megabytes << 20) / 64;
+    // Sattolo's algorithm: one cycle through all of them.
+    let mut order: Vec<usize> = (0..lines).collect();
+    let mut random = xorshift(seed);
+    for at in (1..lines).rev() {
+        order.swap(at, (random() % at as u64) as usize);
+    }
+    let mut buffer = vec![0_usize; lines * LINE];
+    for (at, next) in order.into_iter().enumerate() {
+        buffer[at * LINE] = next * LINE;
+    }
+    let (mut at, mut steps) = (0, 0);
+    let begin = Instant::now() + WARM_UP;
+    while Instant::now() < begin + time {
+        for _ in 0..10_000 {
+            at = buffer[at];
+        }
+        if Instant::now() > begin {
+            steps += 10_000;
+        }
+    }
+    std::hint::black_box(at);
+    DONE.fetch_add(steps, Ordering::Relaxed);
+}
+
+/// Marsaglia's generator.
+fn xorshift(seed: u64) -> impl FnMut() -> u64 {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(seed + 1);
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
     }
 }
 
