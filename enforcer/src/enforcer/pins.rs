@@ -5,7 +5,7 @@ use cotenant_grammar::tree::EqualPrio;
 
 use super::{Enforcer, Pass};
 use crate::error::KernelError;
-use crate::hold;
+use crate::hold::{self, Held, PRESENCE};
 use crate::ids::{Pid, Tid};
 use crate::journal::Record;
 use crate::member::Member;
@@ -24,9 +24,9 @@ impl Enforcer {
             .flat_map(|(pid, member)| member.threads.keys().map(|tid| (*tid, *pid)))
             .collect();
         threads.sort_unstable();
-        let tids: Vec<Tid> = threads.iter().map(|(tid, _)| *tid).collect();
+        let held: Vec<Held<Tid>> = threads.iter().map(|(tid, _)| Held { thread: *tid, load: 0 }).collect();
         let before = self.pins.remove(&class).unwrap_or_default();
-        let pins = hold::choose(&tids, &before, &cpus);
+        let pins = hold::choose(&held, &before, &cpus, PRESENCE);
         for (tid, pid) in threads {
             let Some(cpu) = pins.get(&tid).copied() else { continue };
             if before.get(&tid) != Some(&cpu)
