@@ -4,12 +4,13 @@ CARGO ?= cargo
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup test-setup build test demo fmt
+.PHONY: help setup test-setup build test demo fmt measure
 
 help:
 	@echo 'make demo    see it work: a web and a batch load, a policy, a reload, the way back'
 	@echo 'make test    everything: layout, lints, unit, snapshot, command-line and live tests, an emulated machine'
 	@echo 'make build   the release binary, target/release/cotenant'
+	@echo 'make measure what placement costs and gains, on this host and in an emulated machine; hours'
 	@echo 'make fmt     lay out the sources'
 
 # hwloc's header and library for reading the topology, pkg-config to find them, util-linux for chrt and taskset.
@@ -38,6 +39,15 @@ test: test-setup
 	$(CARGO) run --quiet --locked -- lint --topology 'pack:1 core:8 pu:2' policies/*.policy
 	$(CARGO) run --quiet --locked -- fmt --check policies/
 	FUZZ_SECONDS=60 $(CARGO) test --workspace --locked
+
+# Writes docs/measurements/. Some of them: make measure ONLY='batch equals'; shorter: SECONDS_EACH=2 make measure.
+measure: test-setup
+	@tests/vm/emulator.sh
+	@tests/vm/kernel.sh
+	@command -v tbench >/dev/null || { echo 'installing dbench'; \
+		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends dbench >/dev/null; }
+	$(CARGO) build --release --locked
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" $(CARGO) test --release --locked --test measure -- $(ONLY)
 
 fmt:
 	$(CARGO) fmt --all
