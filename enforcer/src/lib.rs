@@ -14,6 +14,7 @@ pub mod error;
 pub mod events;
 pub mod ground;
 pub mod hold;
+pub mod hotplug;
 pub mod ids;
 pub mod journal;
 pub mod load;
