@@ -19,13 +19,15 @@ const PATIENCE: Duration = Duration::from_secs(420);
 /// One machine at a time: two would only take the host's CPUs from each other.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// The kernels that `prepare.sh` gets, by the meta packages they are kept under.
+/// The kernels that `prepare.sh` gets, by the meta packages they are kept under, and the one that has to be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kernel {
     /// The release's own; on Debian 12 that is 6.1, where a change of a cpuset makes threads forget their own masks.
     Stock,
     /// 6.12 or newer.
     Newer,
+    /// 6.12 with core scheduling, which `kernel.sh` builds.
+    CoreSched,
 }
 
 /// Whether these tests shall not run. They never pass over by themselves.
@@ -115,7 +117,12 @@ fn qemu(kernel: Kernel, smp: &str, initrd: &Path) -> Command {
 #[ignore = "it waits for somebody to type"]
 fn shell() {
     let smp = std::env::var("COTENANT_VM_SMP").unwrap_or_else(|_| "8,sockets=1,cores=4,threads=2".to_owned());
-    let kernel = if std::env::var_os("COTENANT_VM_STOCK").is_some() { Kernel::Stock } else { Kernel::Newer };
+    let set = |name: &str| std::env::var_os(name).is_some();
+    let kernel = match (set("COTENANT_VM_STOCK"), set("COTENANT_VM_CORE_SCHED")) {
+        (true, _) => Kernel::Stock,
+        (_, true) => Kernel::CoreSched,
+        _ => Kernel::Newer,
+    };
     let directory = tempfile::tempdir().unwrap();
     let initrd = directory.path().join("initrd");
     fs::write(&initrd, initramfs("ENV=/lib.sh setsid cttyhack sh")).unwrap();
@@ -127,11 +134,13 @@ fn image(kernel: Kernel) -> PathBuf {
     let name = match kernel {
         Kernel::Stock => "linux-image-cloud-amd64",
         Kernel::Newer => "linux-image-6.12-cloud-amd64",
+        Kernel::CoreSched => "core-sched",
     };
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");
     let cache = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map_or_else(home, PathBuf::from);
     let path = cache.join("cotenant/kernels").join(name);
-    assert!(path.exists(), "there is no kernel at {}; {PREPARE}", path.display());
+    let make = if kernel == Kernel::CoreSched { "run `make test-core-sched`, which builds it" } else { PREPARE };
+    assert!(path.exists(), "there is no kernel at {}; {make}", path.display());
     path
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     spans: BTreeMap<usize, Vec<(f64, f64, String)>>,
+    length: f64,
 }
 
 impl Trace {
@@ -16,7 +17,7 @@ impl Trace {
             fields.map(|field| (field[0].parse().unwrap(), field[1].parse().unwrap(), field[2], field[3])).collect();
         let begin = events.iter().find(|event| event.2 == "-").expect("the trace has a beginning").0;
         let end = events.iter().map(|event| event.0).fold(begin, f64::max);
-        let mut trace = Trace::default();
+        let mut trace = Trace { length: end - begin, ..Trace::default() };
         let mut running: BTreeMap<usize, (f64, &str)> = BTreeMap::new();
         for (time, cpu, before, after) in events.into_iter().filter(|event| event.2 != "-" && event.0 >= begin) {
             let (since, _) = running.insert(cpu, (time, after)).unwrap_or((begin, before));
@@ -26,6 +27,11 @@ impl Trace {
             trace.spans.entry(cpu).or_default().push((since, end, name.to_owned()));
         }
         trace
+    }
+
+    /// From the beginning to the last event, in seconds.
+    pub(crate) fn length(&self) -> f64 {
+        self.length
     }
 
     /// For how long threads of that name ran, all together.
@@ -50,6 +56,7 @@ impl Trace {
 fn time_on_a_shared_core_is_counted_to_the_microsecond() {
     let lines = ["10.0 000 - -", "11.0 001 swapper batch", "12.5 000 web sh", "13.0 001 batch swapper"];
     let trace = Trace::parse(&lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>());
+    assert!((trace.length() - 3.0).abs() < 1e-6, "{trace:?}");
     assert!((trace.ran("web") - 2.5).abs() < 1e-6, "{trace:?}");
     assert!((trace.ran("batch") - 2.0).abs() < 1e-6, "{trace:?}");
     assert!((trace.shared("web", "batch") - 1.5).abs() < 1e-6, "{trace:?}");
