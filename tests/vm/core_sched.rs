@@ -124,9 +124,10 @@ fn core_sched_cookies_of_others_are_left_alone_and_reported() {
 #[ignore = "its kernel has to be built: make test-core-sched"]
 fn core_sched_release_finds_threads_that_nobody_saw_start() {
     let run = run();
-    assert_eq!(run.all("applied"), ["1 process placed"]);
+    assert_eq!(run.all("applied"), ["2 processes placed"]);
     assert_ne!(run.get("applied.cookies"), "0");
-    assert_eq!(run.all("applied.released"), ["1 process put back"]);
+    run.is("applied.orphan", "yes no");
+    run.is("applied.orphan.after", "1 0");
     run.is("applied.after", "0");
 }
 
@@ -142,4 +143,5 @@ fn core_sched_is_not_relied_on_while_another_scheduler_is_loaded() {
     ] {
         assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), "{part}: {text}");
     }
+    run().is("overruled.back", "yes");
 }

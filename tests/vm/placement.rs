@@ -55,10 +55,10 @@ fn a_kernel_without_core_scheduling_is_said_to_lack_it() {
     on_both(|run| {
         let text = run.all("share").join("\n");
         assert!(text.contains("`share core with itself` needs core scheduling, and this kernel lacks it"), "{text}");
-        let row = |clause: &str| run.all("share").iter().find(|line| line.starts_with(clause)).unwrap();
         let kept = |clause: &str, by: &str, strength: &str| {
-            let row = row(clause);
-            assert!(row.contains(&format!("  {by}  ")) && row.contains(&format!("  {strength}  ")), "{row}");
+            let says = |line: &&String| line.starts_with(clause) && line.contains(&format!("  {by} "));
+            let row = run.all("share").iter().find(says).unwrap_or_else(|| panic!("{clause}, by {by}: {text}"));
+            assert!(row.contains(&format!("  {strength}  ")), "{row}");
         };
         kept("share core with", "nothing", "refused");
         kept("only when core idle", "tick loop", "reactive");

@@ -5,6 +5,7 @@
 tick=200ms
 say kernel "$(uname -r)"
 
+has_parent() { grep -q "^PPid:.$2\$" "/proc/$1/status"; }
 # How many threads, and the distinct cookies that the kernel shows of them.
 cookies() { load cookies "$@"; }
 has_cookie() { case $(cookies $1) in "$2 0") false ;; "$2 "*" "*) false ;; "$2 "*) true ;; *) false ;; esac }
@@ -148,15 +149,25 @@ kill -KILL $maker $forked $left
 wait $maker 2>/dev/null
 
 # One pass, and children of what was placed that nobody saw: they are found by the cookie.
-echo 'class web: match exe /bin/web, share core with itself;' >/tmp/policy
+echo "$tree class web: match exe /bin/web, share core with itself;" >/tmp/policy
 start web late 12 && web=$pid
+# And one that leaves an orphan behind, of whose parent nothing is known.
+sh -c ': make-a-tree; until test -e /tmp/go; do sleep 0.1; done; (while :; do :; done & echo $! >/tmp/orphan); sleep 999' &
+maker=$!
 cotenant apply /tmp/policy | say_all applied
 say applied.cookies "$(cookies $web | cut -d' ' -f2-)"
+echo >/tmp/go
+until_so test -s /tmp/orphan
+orphan=$(cat /tmp/orphan)
+until_so has_parent $orphan 1
+say applied.orphan "$(yes_or_no [ "$(cookies $orphan)" = "$(cookies $maker)" ]) $(yes_or_no has_none $orphan)"
 nap 0.5
 cotenant release | say_all applied.released
+say applied.orphan.after "$(cookies $orphan)"
 until_so nobody_has_one
 say applied.after "$(cookies $web | cut -d' ' -f2-)"
-stop $web
+kill -KILL $orphan
+stop $web $maker
 
 # A scheduler of somebody else's is loaded: a file that says so stands for one.
 echo enabled >/tmp/state
@@ -164,3 +175,16 @@ mount --bind /tmp/state /sys/kernel/sched_ext/state
 echo "class web: match exe /bin/web, share core with itself; $gate" >/tmp/policy
 cotenant plan /tmp/policy 2>&1 | say_all overruled
 umount /sys/kernel/sched_ext/state
+# Or it comes and goes while the daemon runs, which looks when it is told to.
+enforce 'class web: match exe /bin/web, share core with itself;'
+start web spin 2 && web=$pid
+until_so has_cookie $web 2
+mount --bind /tmp/state /sys/kernel/sched_ext/state
+kill -HUP $daemon
+until_so has_none $web
+umount /sys/kernel/sched_ext/state
+kill -HUP $daemon
+until_so has_cookie $web 2
+say overruled.back yes
+end_daemon TERM
+stop $web
