@@ -4,14 +4,15 @@ CARGO ?= cargo
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup test-setup build test demo fmt measure
+.PHONY: help setup test-setup build test test-core-sched demo fmt measure
 
 help:
-	@echo 'make demo    see it work: a web and a batch load, a policy, a reload, the way back'
-	@echo 'make test    everything: layout, lints, unit, snapshot, command-line and live tests, an emulated machine'
-	@echo 'make build   the release binary, target/release/cotenant'
-	@echo 'make measure what placement costs and gains, on this host and in an emulated machine; hours'
-	@echo 'make fmt     lay out the sources'
+	@echo 'make demo             see it work: a web and a batch load, a policy, a reload, the way back'
+	@echo 'make test             layout, lints, unit, snapshot, command-line and live tests, an emulated machine'
+	@echo 'make test-core-sched  cookies, on an emulated kernel that is built first: 12 minutes, once'
+	@echo 'make build            the release binary, target/release/cotenant'
+	@echo 'make measure          what placement costs and gains, here and in an emulated machine: an hour and more'
+	@echo 'make fmt              lay out the sources'
 
 # hwloc's header and library for reading the topology, pkg-config to find them, util-linux for chrt and taskset.
 setup:
@@ -39,6 +40,15 @@ test: test-setup
 	$(CARGO) run --quiet --locked -- lint --topology 'pack:1 core:8 pu:2' policies/*.policy
 	$(CARGO) run --quiet --locked -- fmt --check policies/
 	FUZZ_SECONDS=60 $(CARGO) test --workspace --locked
+
+# Core scheduling is in no kernel that Debian has ready; tests/vm/kernel.sh builds one and keeps it.
+test-core-sched: test-setup
+ifeq ($(COTENANT_VM),skip)
+	@echo 'COTENANT_VM=skip: core scheduling is not tested'
+else
+	@tests/vm/kernel.sh
+	$(CARGO) test --locked --test vm -- --ignored core_sched
+endif
 
 # Writes docs/measurements/. Some of them: make measure ONLY='batch equals'; shorter: SECONDS_EACH=2 make measure.
 measure: test-setup

@@ -3,6 +3,8 @@
 use cotenant_compiler::lints::{HostFacts, on_host};
 use cotenant_compiler::plan::{Facilities, Host};
 use cotenant_compiler::selector::Account;
+use cotenant_enforcer::cookies::offered;
+use cotenant_enforcer::roots::Roots;
 use cotenant_grammar::tree::LinuxVersion;
 use cotenant_grammar::{Diagnostics, SourceSet};
 use nix::unistd::{Group, Uid, User};
@@ -41,7 +43,7 @@ pub(crate) fn facts() -> Host {
 
 /// The means that this host has for keeping a clause.
 pub(crate) fn facilities() -> Facilities {
-    Facilities::default()
+    Facilities { core_scheduling: offered(&Roots::default()), ..Facilities::default() }
 }
 
 /// The 6 and 12 of `6.12.48+deb13-amd64`.

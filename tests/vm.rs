@@ -5,6 +5,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "vm/core_sched.rs"]
+mod core_sched;
 #[path = "vm/cpio.rs"]
 mod cpio;
 #[path = "vm/image.rs"]

@@ -4,6 +4,7 @@
 mod admission;
 mod build;
 mod ceiling;
+mod cookies;
 mod cpus;
 mod demands;
 mod diff;
@@ -12,9 +13,10 @@ mod host;
 mod keep;
 
 pub(crate) use build::plan;
+pub use cookies::Cookie;
 pub use demands::{CoreSharing, Demands, Preference, Reservation};
 pub use diff::{Change, diff, gone, predecessors};
-pub use facilities::Facilities;
+pub use facilities::{CoreScheduling, Facilities};
 pub use host::{Host, KernelSetting, Requirement, Unmet};
 
 use cotenant_grammar::tree::{At, ClassKind, EqualPrio};
@@ -74,6 +76,8 @@ pub struct Placement {
     pub spill_below: Option<u32>,
     /// When the class may run at all.
     pub gate: Option<Gate>,
+    /// The core-scheduling cookie of its threads; absent where it needs none or the host has none to give.
+    pub cookie: Option<Cookie>,
     /// What becomes of waking threads whose CPU runs an equal.
     pub equal_prio: Option<EqualPrio>,
     /// CPUs of the cores that the class keeps under all circumstances; empty without `at least`.
@@ -89,7 +93,7 @@ pub struct Placement {
 /// A condition under which a class runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
-    /// Only on cores on which nothing ungated runs, kept by watching.
+    /// Only on cores on which nothing ungated runs.
     CoreIdle,
 }
 
@@ -139,10 +143,14 @@ pub enum Means {
     SchedAttr,
     /// A loop that looks at the load once a tick and rewrites sets of CPUs.
     TickLoop,
+    /// The kernel runs threads of one cookie only on a core at the same instant.
+    Cookie,
     /// Nothing needs to be done on this machine.
     Nothing,
     /// There is none: the clause is refused.
     None,
+    /// There would be, with core scheduling: the clause is refused.
+    NoCookies,
 }
 
 /// How strongly a clause holds.
@@ -189,6 +197,19 @@ impl Placement {
         self.spill_below.is_some() || self.gate.is_some()
     }
 
+    /// Whether the class must be stopped where its gate leaves it no CPU.
+    #[must_use]
+    pub fn may_stop(&self) -> bool {
+        self.gate.is_some() && !self.gives_way()
+    }
+
+    /// Whether the kernel itself makes the class give way on each core: nothing of another cookie runs beside it, and it
+    /// runs under `SCHED_IDLE`.
+    #[must_use]
+    pub fn gives_way(&self) -> bool {
+        self.gate.is_some() && self.cookie.is_some() && self.attributes.policy == Some(Scheduling::Idle)
+    }
+
     /// Every CPU the class may ever use.
     #[must_use]
     pub fn reach(&self) -> CpuSet {
@@ -216,8 +237,9 @@ impl Means {
             Means::Pinning => "one CPU a thread",
             Means::SchedAttr => "sched_setattr",
             Means::TickLoop => "tick loop",
+            Means::Cookie => "core-scheduling cookie",
             Means::Nothing => "nothing to do",
-            Means::None => "nothing",
+            Means::None | Means::NoCookies => "nothing",
         }
     }
 }

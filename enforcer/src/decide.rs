@@ -21,7 +21,9 @@
 //!    idle cores come first, open ones before closed ones, so that a choice once made stays.
 //! 3. **Gate.** A core is closed at once when it is occupied by others, with all its CPUs, and opened when it has been quiet
 //!    for [`OPEN_AFTER`] ticks. CPUs of the class's floor are always open. Where nothing is open the class is frozen.
-//!    Overflow among what is open follows rule 2.
+//!    Overflow among what is open follows rule 2. A class that the kernel makes give way (a cookie and `SCHED_IDLE`) is never
+//!    frozen: where nothing is open it has its whole reach and runs in the gaps that others leave. Its CPUs follow the load
+//!    all the same, because the kernel leaves a thread waiting beside a busy sibling while whole cores stand idle.
 //! 4. **Hysteresis.** More siblings are given at once; fewer only when fewer would have done for [`CALM`] ticks, because
 //!    taking a CPU away moves threads and giving one does not.
 //!
@@ -126,10 +128,14 @@ fn share(placement: &Placement, topology: &Topology, occupied: &CpuSet, demand: 
         next.quiet = quiet(topology, occupied, &before.quiet);
         gate(placement, topology, &reach, &next.quiet)
     } else {
-        reach
+        reach.clone()
     };
     if open.is_empty() {
-        next.frozen = true;
+        if placement.gives_way() {
+            next.cpus = reach;
+        } else {
+            next.frozen = true;
+        }
         return next;
     }
     let Some(below) = placement.spill_below else {

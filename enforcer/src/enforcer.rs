@@ -5,6 +5,7 @@
 //! everything back, `recover` also what an earlier run left.
 
 mod conform;
+mod cookie;
 mod in_place;
 mod membership;
 mod pins;
@@ -21,6 +22,7 @@ use cotenant_compiler::plan::{Placement, PlannedClass};
 use cotenant_compiler::{CpuId, CpuSet, Plan};
 
 use crate::accounts::Accounts;
+use crate::cookies::{self, Cookies};
 use crate::decide::{Assignment, Share};
 use crate::error::KernelError;
 use crate::ground::Ground;
@@ -52,6 +54,7 @@ pub struct Enforcer {
     /// Classes whose share could not be written, to be tried again.
     behind: BTreeSet<usize>,
     load: LoadReader,
+    cookies: Cookies,
 }
 
 /// Something the kernel refused.
@@ -96,6 +99,7 @@ impl Enforcer {
             privilege::check(&roots.proc)?;
         }
         journal::prepare_directory(&roots.run)?;
+        cookies::go_without()?;
         let (journal, records) = Journal::open(&roots.run, &roots.proc)?;
         let mut enforcer = Enforcer {
             procfs: Procfs::new(&roots.proc),
@@ -111,6 +115,7 @@ impl Enforcer {
             failures: HashMap::new(),
             behind: BTreeSet::new(),
             load: LoadReader::new(privilege::open_files()),
+            cookies: Cookies::default(),
             roots,
         };
         let recovered = enforcer.recover(records)?;

@@ -7,7 +7,7 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::sys::socket::{self, AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType};
+use nix::sys::socket::{self, AddressFamily, NetlinkAddr, SockFlag, SockProtocol, SockType};
 
 use crate::error::KernelError;
 
@@ -98,7 +98,12 @@ mod tests {
         let liar = Hotplug::open().unwrap();
         let message = b"offline@/devices/system/cpu/cpu5\0ACTION=offline\0SUBSYSTEM=cpu\0";
         // Only root may, elsewhere the kernel refuses it at once.
-        let _ = socket::sendto(liar.socket.as_raw_fd(), message, &NetlinkAddr::new(own.pid(), 0), MsgFlags::empty());
+        let _ = socket::sendto(
+            liar.socket.as_raw_fd(),
+            message,
+            &NetlinkAddr::new(own.pid(), 0),
+            socket::MsgFlags::empty(),
+        );
         assert!(!hotplug.drain().unwrap());
     }
 }

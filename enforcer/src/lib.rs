@@ -7,6 +7,7 @@
 pub mod accounts;
 pub mod cgroup;
 pub mod control;
+pub mod cookies;
 pub mod daemon;
 pub mod decide;
 pub mod enforcer;

@@ -1,6 +1,6 @@
 //! What is in force, with what the kernel says of it at this moment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cotenant_compiler::CpuSet;
@@ -10,6 +10,7 @@ use cotenant_grammar::tree::{ClassKind, EqualPrio};
 use crate::enforcer::{Enforcer, Failure};
 use crate::ids::{Pid, Tid};
 use crate::member::{Member, Place};
+use crate::sys::core_sched::{self, Cookie};
 use crate::sys::{affinity, sched};
 use crate::thread::wanted;
 
@@ -33,6 +34,9 @@ pub struct ClassStatus {
     pub cpus: Option<CpuSet>,
     /// Whether it is stopped because its gate leaves it nothing.
     pub frozen: bool,
+    /// Core-scheduling cookies that the kernel shows of its threads; [`Cookie::NONE`] among them where some have none.
+    /// Nothing where the class wants none.
+    pub cookies: BTreeSet<Cookie>,
     /// Its clauses and how each is kept.
     pub clauses: Vec<KeptClause>,
     /// Its processes, lowest id first.
@@ -50,6 +54,8 @@ pub struct MemberStatus {
     pub place: &'static str,
     /// Why not better, where that needs a reason.
     pub reason: Option<&'static str>,
+    /// Core-scheduling cookies that the kernel shows of its threads, as in [`ClassStatus::cookies`].
+    pub cookies: BTreeSet<Cookie>,
     /// How many threads it has.
     pub threads: usize,
     /// How many of them the kernel shows as the class wants them.
@@ -87,16 +93,16 @@ impl Enforcer {
         let classes = plan.classes.iter().zip(members).enumerate().map(|(at, (class, mut members))| {
             members.sort_unstable_by_key(|(pid, _)| *pid);
             let share = self.assignment().classes.get(at).and_then(Option::as_ref);
+            let members: Vec<MemberStatus> =
+                members.into_iter().filter_map(|(pid, member)| self.member_status(pid, member, class)).collect();
             ClassStatus {
                 name: class.name.clone(),
                 kind: class.kind,
                 cpus: share.map(|share| share.cpus.clone()),
                 frozen: share.is_some_and(|share| share.frozen),
                 clauses: class.placement.as_ref().map_or_else(Vec::new, |placement| placement.clauses.clone()),
-                members: members
-                    .into_iter()
-                    .filter_map(|(pid, member)| self.member_status(pid, member, class))
-                    .collect(),
+                cookies: members.iter().flat_map(|member| &member.cookies).copied().collect(),
+                members,
             }
         });
         let mut failures: Vec<Failure> = self.failures().cloned().collect();
@@ -118,11 +124,15 @@ impl Enforcer {
                 (Some(share), Some(EqualPrio::Push)) => mask == *share,
                 (Some(share), None) => everywhere || mask.is_subset(share),
             });
-            here && sched::get(**tid).is_ok_and(|now| wanted(&now, placement.attributes) == now)
+            here && self.has_its_cookie(pid, **tid, placement)
+                && sched::get(**tid).is_ok_and(|now| wanted(&now, placement.attributes) == now)
         };
+        let wants_cookie = class.placement.as_ref().is_some_and(|placement| placement.cookie.is_some());
+        let asked = threads.iter().filter(|_| wants_cookie);
         Some(MemberStatus {
             pid,
             comm,
+            cookies: asked.filter_map(|tid| core_sched::get(*tid).ok()).collect(),
             place: member.place.as_ref().map_or("none", Place::word),
             reason: match &member.place {
                 Some(Place::Affinity(reason)) => Some(reason),

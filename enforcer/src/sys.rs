@@ -3,4 +3,5 @@
 
 pub mod affinity;
 pub(crate) mod connector;
+pub mod core_sched;
 pub mod sched;

@@ -3,14 +3,17 @@
 //! Every write is compared with what holds already and left out where it would change nothing, and is read back. The way
 //! back undoes only what still stands as it was written: what somebody else changed since is theirs.
 
+mod cookie;
+
 use cotenant_compiler::CpuSet;
 use cotenant_compiler::plan::{Attributes, Scheduling};
 use nix::errno::Errno;
 
+use crate::cookies::Given;
 use crate::error::{KernelError, Object};
 use crate::ids::Tid;
 use crate::sys::sched::{SchedPolicy, SchedState};
-use crate::sys::{affinity, sched};
+use crate::sys::{affinity, core_sched, sched};
 
 /// The CPUs a thread asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +40,8 @@ pub struct Wrote {
     pub sched: Option<SchedState>,
     /// Its own affinity mask.
     pub cpus: Option<CpuSet>,
+    /// A core-scheduling cookie. Before, it had none: one that somebody else gave it is left alone.
+    pub cookie: Option<Given>,
 }
 
 /// A thread of a managed process.
@@ -139,6 +144,12 @@ impl Touched {
         if let Some(maker) = makers.clone().find(|maker| maker.shows(&mask, cpuset)) {
             touched.before.mask = maker.before.mask.clone();
             touched.wrote.cpus = maker.wrote.cpus.clone();
+        }
+        // A cookie is inherited; where no maker was given one, the kernel need not even be asked.
+        let mut given = makers.filter_map(|maker| maker.wrote.cookie).peekable();
+        if given.peek().is_some() {
+            let now = core_sched::get(tid)?;
+            touched.wrote.cookie = given.any(|given| given.stands(now)).then_some(Given::Common(now));
         }
         Ok(touched)
     }

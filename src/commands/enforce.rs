@@ -22,7 +22,8 @@ use policy::PolicyOnDisk;
 /// again whenever its files change. A changed policy that is wrong is reported and the running one stays. SIGTERM, SIGINT
 /// and `cotenant release` put everything back as it was.
 ///
-/// Needs root, or CAP_SYS_NICE, CAP_NET_ADMIN and write access to the control groups.
+/// Needs root, or CAP_SYS_NICE, CAP_NET_ADMIN and write access to the control groups; for core-scheduling cookies also
+/// CAP_SYS_PTRACE.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -32,7 +33,7 @@ Examples:
 
 Signals:
   TERM, INT  put everything back and end
-  HUP        read the policy again now, changed or not, and look up users and groups again")]
+  HUP        read the policy again now, changed or not, and look again at users, groups and what this host offers")]
 pub(crate) struct Options {
     #[command(flatten)]
     policy: PolicyPaths,

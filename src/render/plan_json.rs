@@ -4,7 +4,7 @@ mod demands;
 mod host;
 
 use cotenant_compiler::Plan;
-use cotenant_compiler::plan::{KeptClause, Placement, PlannedClass, Scheduling};
+use cotenant_compiler::plan::{self, KeptClause, Placement, PlannedClass, Scheduling};
 use cotenant_grammar::SourceSet;
 use cotenant_grammar::tree::EqualPrio;
 use serde::Serialize;
@@ -55,6 +55,8 @@ struct Placed<'a> {
     spill_below: Option<u32>,
     /// `only when core idle`; null where the class always runs.
     gate: Option<&'static str>,
+    /// The core-scheduling cookie of its threads; null where they have none.
+    cookie: Option<Cookie<'a>>,
     /// `push` or `hold`; null where the policy does not say.
     equal_prio: Option<&'static str>,
     floor: Cpus,
@@ -63,6 +65,14 @@ struct Placed<'a> {
     /// What else the class asks for, whether it is carried out or refused.
     demands: Asked<'a>,
     clauses: Vec<Clause<'a>>,
+}
+
+/// Threads of equal cookies run on one core at the same instant, and no others.
+#[derive(Serialize)]
+struct Cookie<'a> {
+    /// `thread` where each has one of its own, `classes` where it is common to all threads of these.
+    of: &'static str,
+    classes: &'a [String],
 }
 
 /// What is null is left as it is.
@@ -115,6 +125,10 @@ fn placed<'a>(placement: &'a Placement, sources: &'a SourceSet) -> Placed<'a> {
         tiers: placement.tiers.iter().map(Cpus::from).collect(),
         spill_below: placement.spill_below,
         gate: placement.gate.map(gate),
+        cookie: placement.cookie.as_ref().map(|cookie| match cookie {
+            plan::Cookie::Each => Cookie { of: "thread", classes: &[] },
+            plan::Cookie::Common(classes) => Cookie { of: "classes", classes },
+        }),
         equal_prio: placement.equal_prio.map(|mode| match mode {
             EqualPrio::Push => "push",
             EqualPrio::Hold => "hold",

@@ -51,9 +51,14 @@ pub(crate) fn status(answer: &str, look: Look) -> Result<String, Failure> {
 }
 
 fn classes(document: &Document, look: Look) -> String {
-    let mut overview = table(&["class", "kind", "CPUs now", "processes", "threads as wanted", "placed by"], look);
+    // Few hosts have cookies and few policies ask for one.
+    let cookied = document.classes.iter().any(|class| !class.cookies.is_empty());
+    let mut heads = vec!["class", "kind", "CPUs now", "processes", "threads as wanted", "placed by"];
+    heads.extend(cookied.then_some("cookie"));
+    let mut overview = table(&heads, look);
     for class in &document.classes {
         let places: Vec<String> = class.places.iter().map(|(place, count)| format!("{place} {count}")).collect();
+        let cookie = cookied.then(|| cookies(&class.cookies));
         row(
             &mut overview,
             [
@@ -63,7 +68,9 @@ fn classes(document: &Document, look: Look) -> String {
                 class.members.len().to_string(),
                 format!("{} of {}", class.conforming, class.threads),
                 places.join(", "),
-            ],
+            ]
+            .into_iter()
+            .chain(cookie),
         );
     }
     lines(&mut overview)
@@ -80,8 +87,22 @@ fn cpus(class: &Class) -> String {
     }
 }
 
+/// One cookie as the kernel tells it, `0` for none; of several, how many there are.
+fn cookies(shown: &[String]) -> String {
+    match shown {
+        [] => String::new(),
+        [one] => one.clone(),
+        many if many.iter().any(|cookie| cookie == "0") => format!("{}, and threads without", many.len() - 1),
+        many => format!("{} of them", many.len()),
+    }
+}
+
 fn members(class: &Class, look: Look) -> String {
-    let mut listed = table(&["process", "name", "threads as wanted", "placed by", ""], look);
+    let cookied = !class.cookies.is_empty();
+    let mut heads = vec!["process", "name", "threads as wanted", "placed by"];
+    heads.extend(cookied.then_some("cookie"));
+    heads.push("");
+    let mut listed = table(&heads, look);
     for member in class.members.iter().take(MEMBERS_SHOWN) {
         row(
             &mut listed,
@@ -90,8 +111,10 @@ fn members(class: &Class, look: Look) -> String {
                 member.comm.clone(),
                 format!("{} of {}", member.conforming, member.threads),
                 member.place.clone(),
-                member.reason.clone().unwrap_or_default(),
-            ],
+            ]
+            .into_iter()
+            .chain(cookied.then(|| cookies(&member.cookies)))
+            .chain([member.reason.clone().unwrap_or_default()]),
         );
     }
     let more = class.members.len().saturating_sub(MEMBERS_SHOWN);

@@ -53,6 +53,8 @@ pub(super) struct Class {
     pub(super) conforming: usize,
     /// How many members are placed by each means.
     pub(super) places: BTreeMap<String, usize>,
+    /// Core-scheduling cookies that the kernel shows of its threads, `0` for none; empty where the class wants none.
+    pub(super) cookies: Vec<String>,
     pub(super) clauses: Vec<Clause>,
     pub(super) members: Vec<Member>,
 }
@@ -72,6 +74,8 @@ pub(super) struct Member {
     pub(super) comm: String,
     pub(super) place: String,
     pub(super) reason: Option<String>,
+    /// As in the class.
+    pub(super) cookies: Vec<String>,
     pub(super) threads: usize,
     pub(super) conforming: usize,
 }
@@ -127,6 +131,7 @@ fn class(class: &ClassStatus) -> Class {
         threads,
         conforming,
         places: class.places().into_iter().map(|(place, count)| (place.to_owned(), count)).collect(),
+        cookies: class.cookies.iter().map(ToString::to_string).collect(),
         clauses: class
             .clauses
             .iter()
@@ -147,6 +152,7 @@ fn member(member: &MemberStatus) -> Member {
         comm: String::from_utf8_lossy(&member.comm).into_owned(),
         place: member.place.to_owned(),
         reason: member.reason.map(str::to_owned),
+        cookies: member.cookies.iter().map(ToString::to_string).collect(),
         threads: member.threads,
         conforming: member.conforming,
     }

@@ -1,65 +1,75 @@
-//! A load for the emulated machine, which has no compiler, and what is measured of it: N threads each of
-//! `spin N`, `sleep N`, `burst N RUN_MS REST_MS`, `work N RUN_MS REST_MS SECONDS` and `walk N MB SECONDS`, which say how often it
-//! was done; and
-//! `shared CLASS` and `beside CLASS OTHER`, which read a trace and say how CLASS shared cores.
+//! A load for the emulated machine, which has no compiler, N threads each: `spin N`, `sleep N`, `burst N RUN_MS REST_MS`;
+//! `late N`, a spinning thread every 100 ms; `own N`, N that spin with a cookie that the program itself made. Two say at the
+//! end how often it was done: `work N RUN_MS REST_MS SECONDS` and `walk N MB SECONDS`.
+//!
+//! And eyes that the shell has not: `shared CLASS` and `beside CLASS OTHER` read a trace and say how CLASS shared cores;
+//! `cookies PID…` and `cookies all` show cookies.
 //!
 //! It is an example of the package so that it is built and checked with everything else. The guest runs it under the names
 //! of the classes, which the kernel then has as the names of its threads too.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a tool of tests")]
 
-use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
-
-use nix::time::{ClockId, clock_gettime};
-
+#[path = "load/eyes.rs"]
+mod eyes;
 #[path = "trace.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]
 mod trace;
+#[path = "load/work.rs"]
+mod work;
 
-/// What is done before this is not counted: threads start, and are placed.
-const WARM_UP: Duration = Duration::from_millis(500);
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
-static DONE: AtomicU64 = AtomicU64::new(0);
+use cotenant_enforcer::ids::Tid;
+use cotenant_enforcer::sys::core_sched;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize| arguments.get(at).and_then(|text| text.parse::<u64>().ok());
     let [run, rest] = [2, 3].map(|at| Duration::from_millis(number(at).unwrap_or(5)));
-    let end = Instant::now() + number(4).map_or(Duration::ZERO, Duration::from_secs) + WARM_UP;
-    let work: Box<dyn Fn(u64) + Send + Sync> = match arguments.first().map(String::as_str) {
-        Some("spin") => Box::new(|_| spin(Duration::MAX)),
-        Some("sleep") => Box::new(|_| std::thread::sleep(Duration::MAX)),
-        Some("burst") => Box::new(move |_| {
+    let mode = arguments.first().map_or("", String::as_str);
+    let work: Box<dyn Fn(u64) + Send + Sync> = match mode {
+        "spin" | "late" => Box::new(|_| spin(Duration::MAX)),
+        "own" => {
+            core_sched::create(Tid(0)).expect("the kernel has core scheduling");
+            Box::new(|_| spin(Duration::MAX))
+        }
+        "sleep" => Box::new(|_| std::thread::sleep(Duration::MAX)),
+        "burst" => Box::new(move |_| {
             loop {
                 spin(run);
                 std::thread::sleep(rest);
             }
         }),
-        Some("work") => Box::new(move |seed| requests(seed, run, rest, end)),
-        Some("walk") => {
-            let [megabytes, seconds] = [2, 3].map(|at| number(at).unwrap_or(1));
-            Box::new(move |seed| walk(seed, megabytes as usize, Duration::from_secs(seconds)))
+        "work" => {
+            let time = Duration::from_secs(number(4).unwrap_or(1));
+            Box::new(move |seed| work::requests(seed, run, rest, time))
         }
-        Some("beside") => return beside([1, 2].map(|at| arguments.get(at).map_or("", String::as_str))),
-        Some("shared") => return shared(arguments.get(1).map_or("", String::as_str)),
+        "walk" => {
+            let [megabytes, seconds] = [2, 3].map(|at| number(at).unwrap_or(1));
+            Box::new(move |seed| work::walk(seed, megabytes as usize, Duration::from_secs(seconds)))
+        }
+        "beside" => return eyes::beside([1, 2].map(|at| arguments.get(at).map_or("", String::as_str))),
+        "shared" => return eyes::shared(arguments.get(1).map_or("", String::as_str)),
+        "cookies" => return eyes::cookies(&arguments[1..]),
         _ => {
-            eprintln!(
-                "usage: load spin|sleep N; burst N RUN_MS REST_MS; work N RUN_MS REST_MS SECONDS; walk N MB SECONDS; …"
-            );
+            eprintln!("no such load: `{mode}`; see tests/vm/load.rs");
             return ExitCode::from(2);
         }
     };
     // The first thread works as well, so that N threads are N.
     std::thread::scope(|threads| {
         for seed in 1..number(1).unwrap_or(1) {
+            if mode == "late" {
+                std::thread::sleep(Duration::from_millis(100));
+            }
             let work = &work;
             threads.spawn(move || work(seed));
         }
         work(0);
     });
-    println!("{}", DONE.load(Ordering::Relaxed));
+    println!("{}", work::done());
     ExitCode::SUCCESS
 }
 
@@ -68,81 +78,4 @@ fn spin(time: Duration) {
     while start.elapsed() < time {
         std::hint::spin_loop();
     }
-}
-
-/// Requests of a server: half to one and a half times `run` of CPU time each, then as much of `rest`, until `end`.
-fn requests(seed: u64, run: Duration, rest: Duration, end: Instant) {
-    let begin = Instant::now() + WARM_UP;
-    // Threads in step would all rest at once.
-    let mut random = xorshift(seed);
-    let mut about = |time: Duration| time.mul_f64(0.5 + (random() >> 11) as f64 / (1_u64 << 53) as f64);
-    while Instant::now() < end {
-        // A request takes CPU time, however long it has to wait for it.
-        let used = || Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap());
-        let enough = used() + about(run);
-        while used() < enough {
-            (0..500).for_each(|_| std::hint::spin_loop());
-        }
-        if Instant::now() > begin {
-            DONE.fetch_add(1, Ordering::Relaxed);
-        }
-        std::thread::sleep(about(rest));
-    }
-}
-
-/// Steps through a buffer of so many megabytes from pointer to pointer in random order, one a cache line.
-fn walk(seed: u64, megabytes: usize, time: Duration) {
-    const LINE: usize = 64 / size_of::<usize>();
-    let lines = (megabytes << 20) / 64;
-    // Sattolo's algorithm: one cycle through all of them.
-    let mut order: Vec<usize> = (0..lines).collect();
-    let mut random = xorshift(seed);
-    for at in (1..lines).rev() {
-        order.swap(at, (random() % at as u64) as usize);
-    }
-    let mut buffer = vec![0_usize; lines * LINE];
-    for (at, next) in order.into_iter().enumerate() {
-        buffer[at * LINE] = next * LINE;
-    }
-    let (mut at, mut steps) = (0, 0);
-    let begin = Instant::now() + WARM_UP;
-    while Instant::now() < begin + time {
-        for _ in 0..10_000 {
-            at = buffer[at];
-        }
-        if Instant::now() > begin {
-            steps += 10_000;
-        }
-    }
-    std::hint::black_box(at);
-    DONE.fetch_add(steps, Ordering::Relaxed);
-}
-
-/// Marsaglia's generator.
-fn xorshift(seed: u64) -> impl FnMut() -> u64 {
-    let mut state = 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(seed + 1);
-    move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    }
-}
-
-/// Says of a trace on standard input how many seconds threads of the first class ran, for how many of them a thread of the
-/// second ran on the sibling, and how many seconds threads of the second ran.
-fn beside([class, other]: [&str; 2]) -> ExitCode {
-    let trace = trace::Trace::of_tracefs(&std::io::read_to_string(std::io::stdin()).unwrap());
-    println!("{:.6} {:.6} {:.6}", trace.ran(class), trace.shared(class, other), trace.ran(other));
-    ExitCode::SUCCESS
-}
-
-/// Says of a trace on standard input how many seconds threads of `class` ran, and for how many of them beside another such
-/// thread on one core, while a whole core stood idle.
-fn shared(class: &str) -> ExitCode {
-    let text = std::io::read_to_string(std::io::stdin()).unwrap();
-    let cpus = std::thread::available_parallelism().unwrap().get();
-    let trace = trace::Trace::of_tracefs(&text);
-    println!("{:.6} {:.6}", trace.ran(class), trace.crowded(class, cpus));
-    ExitCode::SUCCESS
 }

@@ -135,8 +135,13 @@ fn qemu(time: Time, kernel: Kernel, smp: &str, initrd: &Path) -> Command {
 #[ignore = "it waits for somebody to type"]
 fn shell() {
     let smp = std::env::var("COTENANT_VM_SMP").unwrap_or_else(|_| "8,sockets=1,cores=4,threads=2".to_owned());
-    let kernel = if std::env::var_os("COTENANT_VM_STOCK").is_some() { Kernel::Stock } else { Kernel::Newer };
-    let time = if std::env::var_os("COTENANT_VM_COUNTED").is_some() { Time::Instructions } else { Time::Host };
+    let set = |name: &str| std::env::var_os(name).is_some();
+    let kernel = match (set("COTENANT_VM_STOCK"), set("COTENANT_VM_CORE_SCHED")) {
+        (true, _) => Kernel::Stock,
+        (_, true) => Kernel::CoreSched,
+        _ => Kernel::Newer,
+    };
+    let time = if set("COTENANT_VM_COUNTED") { Time::Instructions } else { Time::Host };
     let directory = tempfile::tempdir().unwrap();
     let initrd = directory.path().join("initrd");
     fs::write(&initrd, initramfs("ENV=/lib.sh setsid cttyhack sh")).unwrap();
@@ -171,7 +176,8 @@ fn image(kernel: Kernel) -> PathBuf {
         Kernel::CoreSched => "core-sched",
     };
     let path = cache().join("kernels").join(name);
-    assert!(path.exists(), "there is no kernel at {}; {PREPARE}", path.display());
+    let make = if kernel == Kernel::CoreSched { "run `make test-core-sched`, which builds it" } else { PREPARE };
+    assert!(path.exists(), "there is no kernel at {}; {make}", path.display());
     path
 }
 

@@ -51,6 +51,24 @@ fn the_machine_has_siblings_and_the_plan_has_fronts() {
 }
 
 #[test]
+fn a_kernel_without_core_scheduling_is_said_to_lack_it() {
+    on_both(|run| {
+        let text = run.all("share").join("\n");
+        assert!(text.contains("`share core with itself` needs core scheduling, and this kernel lacks it"), "{text}");
+        let kept = |clause: &str, by: &str, strength: &str| {
+            let says = |line: &&String| line.starts_with(clause) && line.contains(&format!("  {by} "));
+            let row = run.all("share").iter().find(says).unwrap_or_else(|| panic!("{clause}, by {by}: {text}"));
+            assert!(row.contains(&format!("  {strength}  ")), "{row}");
+        };
+        kept("share core with", "nothing", "refused");
+        kept("only when core idle", "tick loop", "reactive");
+        run.is("required.code", "1");
+        let text = run.all("required").join("\n");
+        assert!(text.contains("requires core scheduling, and its kernel is built without it"), "{text}");
+    });
+}
+
+#[test]
 fn a_group_that_holds_one_class_is_used_in_place() {
     on_both(|run| {
         run.is("placed.alone", "2 7 0,2,4,6 /alone");

@@ -17,6 +17,7 @@ enum Load {
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     spans: BTreeMap<usize, Vec<(f64, f64, String)>>,
+    length: f64,
 }
 
 impl Trace {
@@ -48,7 +49,13 @@ impl Trace {
         for (cpu, (since, name)) in running {
             trace.spans.entry(cpu).or_default().push((since, end, name.to_owned()));
         }
+        trace.length = end - begin;
         trace
+    }
+
+    /// From the beginning to the last event, in seconds.
+    pub(crate) fn length(&self) -> f64 {
+        self.length
     }
 
     /// For how long threads of that name ran, all together.
@@ -113,6 +120,7 @@ fn event(line: &str) -> Option<Event<'_>> {
 fn time_on_a_shared_core_is_counted_to_the_microsecond() {
     let lines = ["10.0 000 - -", "11.0 001 swapper batch", "12.5 000 web sh", "13.0 001 batch swapper"];
     let trace = Trace::parse(&lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>());
+    assert!((trace.length() - 3.0).abs() < 1e-6, "{trace:?}");
     assert!((trace.ran("web") - 2.5).abs() < 1e-6, "{trace:?}");
     assert!((trace.ran("batch") - 2.0).abs() < 1e-6, "{trace:?}");
     assert!((trace.shared("web", "batch") - 1.5).abs() < 1e-6, "{trace:?}");

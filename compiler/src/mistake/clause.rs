@@ -4,10 +4,14 @@ use cotenant_grammar::tree::{At, Duration, Name, Percent, Quota};
 use cotenant_grammar::{Code, Diagnostic, Severity, Span};
 
 use super::Mistake;
+use crate::plan::CoreScheduling;
 
 #[derive(Debug)]
 pub(crate) enum ClauseMistake {
     NotCarriedOut { clause: Span, text: String },
+    NoCoreScheduling { clause: Span, text: String, has: CoreScheduling },
+    UnevenSharing { class: String, clause: Span, with: Vec<String>, through: Option<(String, Span)> },
+    ShareAcrossGate { name: Name, gated: String, gate: Span },
     WaitWithoutGate { clause: Span },
     WaitOutOfRange { at: At<Duration> },
     SliceOutOfRange { at: At<Duration> },
@@ -40,6 +44,58 @@ impl From<ClauseMistake> for Diagnostic {
                 "nothing keeps this",
             )
             .help("the rest of the policy holds without it; `cotenant plan` lists it as `refused`"),
+            ClauseMistake::NoCoreScheduling { clause, text, has } => {
+                let (why, help) = match has {
+                    CoreScheduling::Unknown => (
+                        "nothing says that this machine has it",
+                        "write `require: core scheduling`: it is then counted on, and a host without it refuses the \
+                         policy",
+                    ),
+                    CoreScheduling::Overruled => (
+                        "it is not relied on while a sched_ext scheduler is loaded",
+                        "unload the scheduler that `/sys/kernel/sched_ext/root/ops` names, or remove the clause",
+                    ),
+                    CoreScheduling::Missing | CoreScheduling::Present => (
+                        "this kernel lacks it",
+                        "run a kernel built with CONFIG_SCHED_CORE; `require: core scheduling` makes hosts without it \
+                         refuse the policy",
+                    ),
+                };
+                warning(
+                    "no-core-scheduling",
+                    format!("`{text}` needs core scheduling, and {why}"),
+                    clause,
+                    "anybody may run beside it",
+                )
+                .help(help)
+            }
+            ClauseMistake::UnevenSharing { class, clause, with, through } => {
+                let names: Vec<String> = with.iter().map(|name| format!("class {name}")).collect();
+                let (message, help) = match &through {
+                    Some((by, _)) => (
+                        format!("class `{class}` shares cores with {} as well, through `{by}`", counted(&with)),
+                        format!("add `{}`, or take one of them out of the list of `{by}`", names.join(", ")),
+                    ),
+                    None => (
+                        format!("class `{class}` shares cores with itself as well"),
+                        "add `itself`: who may run beside another class may run beside its own threads".to_owned(),
+                    ),
+                };
+                let finding = warning("uneven-sharing", message, clause, "cookies make groups, and this is a part of one");
+                let finding = match through {
+                    Some((by, span)) => finding.also(span, format!("`{by}` shares with both")),
+                    None => finding,
+                };
+                finding.help(help)
+            }
+            ClauseMistake::ShareAcrossGate { name, gated, gate } => error(
+                "contradiction",
+                format!("class `{gated}` runs only where nobody else does, so it shares no core with a class that always runs"),
+                name.span,
+                "named here",
+            )
+            .also(gate, "gated here")
+            .help("gate both, or neither, or remove this name"),
             ClauseMistake::WaitWithoutGate { clause } => error(
                 "wait-without-gate",
                 "this class never waits, so its wait has no bound to keep".into(),
@@ -135,5 +191,15 @@ impl From<ClauseMistake> for Diagnostic {
             .also(clause, "and not from this side")
             .help(format!("add `class {other}` there, or take `class {}` out here", name.value)),
         }
+    }
+}
+
+/// The first of them by name, and the others by number.
+fn counted(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => format!("`{one}`"),
+        [one, other] => format!("`{one}` and `{other}`"),
+        [one, more @ ..] => format!("`{one}` and {} more classes", more.len()),
     }
 }

@@ -11,9 +11,10 @@ use std::collections::HashMap;
 use cotenant_grammar::tree::{ClassKind, EqualPrio};
 use cotenant_grammar::{Diagnostics, Span};
 
+use super::cookies::{Sharing, cookies};
 use super::{
-    Attributes, Facilities, Gate, Placement, Plan, PlannedClass, Scheduling, Strength, admission, ceiling, cpus,
-    demands, host, keep, leaders,
+    Attributes, Cookie, Facilities, Gate, Means, Placement, Plan, PlannedClass, Scheduling, Strength, admission,
+    ceiling, cpus, demands, host, keep, leaders,
 };
 use crate::CpuSet;
 use crate::mistake::{ClauseMistake, Mistake};
@@ -38,6 +39,7 @@ pub(crate) fn plan(
     diagnostics: &mut Diagnostics,
 ) -> Option<Plan> {
     let mut report = |mistake: Mistake| diagnostics.push(mistake.into());
+    let facilities = facilities.assuming(&policy.conditions);
     let mut drafts: Vec<Draft> = Vec::new();
     let mut claimed = CpuSet::new();
     for class in policy.classes {
@@ -52,12 +54,13 @@ pub(crate) fn plan(
     let requirements = host::requirements(policy.conditions, topology, &mut report);
     let kernel = host::kernel(policy.knobs);
     let floors = floors(&drafts);
+    let cookies = cookies_of(&drafts, topology, facilities);
     let mut classes = Vec::new();
     let mut complete = true;
-    for (position, draft) in drafts.into_iter().enumerate() {
+    for ((position, draft), cookie) in drafts.into_iter().enumerate().zip(cookies) {
         let placement = match draft.class.kind.value {
             ClassKind::Unmanaged => Some(None),
-            _ => placement(position, &draft, &floors, topology, facilities, &mut report).map(Some),
+            _ => placement(position, &draft, &floors, cookie, topology, facilities, &mut report).map(Some),
         };
         let (Some(placement), Some(selector)) = (placement, draft.class.selector) else {
             complete = false;
@@ -87,10 +90,28 @@ fn refusals(plan: &Plan) -> impl Iterator<Item = ClauseMistake> {
     let clauses = placed.flat_map(|(header, placement)| placement.clauses.iter().map(move |clause| (header, clause)));
     let settings = plan.kernel.iter().map(|setting| (Span::default(), &setting.kept));
     let refused = clauses.chain(settings).filter(|(_, clause)| clause.strength == Strength::Refused);
-    refused.map(|(header, clause)| ClauseMistake::NotCarriedOut {
-        clause: clause.span.unwrap_or(header),
-        text: clause.text.clone(),
+    refused.map(|(header, kept)| {
+        let (clause, text) = (kept.span.unwrap_or(header), kept.text.clone());
+        match kept.means {
+            Means::NoCookies => ClauseMistake::NoCoreScheduling { clause, text, has: plan.facilities.core_scheduling },
+            _ => ClauseMistake::NotCarriedOut { clause, text },
+        }
     })
+}
+
+/// The cookie of each class, in order; none where no two threads share a core or the kernel has none to give.
+fn cookies_of(drafts: &[Draft], topology: &Topology, facilities: Facilities) -> Vec<Option<Cookie>> {
+    if !topology.has_smt() || !facilities.core_scheduling.is_present() {
+        return vec![None; drafts.len()];
+    }
+    let shares: Vec<_> = drafts.iter().map(|draft| demands::core_sharing(&draft.class)).collect();
+    let sharing = drafts.iter().zip(&shares).map(|(draft, share)| Sharing {
+        name: &draft.class.name.value,
+        share: share.as_ref(),
+        // Without SCHED_IDLE a cookie does not give way: it takes turns.
+        gives_way: draft.class.settings.core_idle.is_some() && draft.class.kind.value == ClassKind::Batch,
+    });
+    cookies(&sharing.collect::<Vec<_>>())
 }
 
 fn zone(class: &PolicyClass, topology: &Topology, report: &mut impl FnMut(Mistake)) -> Option<CpuSet> {
@@ -158,6 +179,7 @@ fn placement(
     position: usize,
     draft: &Draft,
     floors: &[Floor],
+    cookie: Option<Cookie>,
     topology: &Topology,
     facilities: Facilities,
     report: &mut impl FnMut(Mistake),
@@ -194,6 +216,7 @@ fn placement(
         tiers,
         spill_below,
         gate: settings.core_idle.filter(|_| !kernel_gives_way).map(|_| Gate::CoreIdle),
+        cookie,
         equal_prio: settings.equal_prio.map(|mode| mode.value),
         floor: draft.floor.clone(),
         attributes: attributes(class),

@@ -71,6 +71,14 @@ pub struct CoreSharing {
     pub classes: Vec<String>,
 }
 
+impl CoreSharing {
+    /// Whether no other thread may, not even of the same class.
+    #[must_use]
+    pub fn is_nobody(&self) -> bool {
+        !self.itself && self.classes.is_empty()
+    }
+}
+
 pub(super) fn demands(class: &PolicyClass, topology: &Topology) -> Demands {
     let it = &class.settings;
     Demands {
@@ -87,16 +95,7 @@ pub(super) fn demands(class: &PolicyClass, topology: &Topology) -> Demands {
                 Preference::Cpus(cpus.unwrap_or_default())
             }
         }),
-        share_core: it.share_core.as_ref().map(|(sharers, _)| {
-            sharers.iter().fold(CoreSharing::default(), |mut sharing, sharer| {
-                match &sharer.value {
-                    Sharer::Nobody => {}
-                    Sharer::Class(name) if name.value != class.name.value => sharing.classes.push(name.value.clone()),
-                    Sharer::Itself | Sharer::Class(_) => sharing.itself = true,
-                }
-                sharing
-            })
-        }),
+        share_core: core_sharing(class),
         only_when_idle: it.core_idle.map(|_| IdleUnit::Core).or(it.unit_idle.map(|unit| unit.value)),
         wait_at_most: it.wait_at_most.map(|it| it.0.value),
         slice: it.slice.map(|it| it.0.value),
@@ -108,4 +107,17 @@ pub(super) fn demands(class: &PolicyClass, topology: &Topology) -> Demands {
         on_change: it.on_change.map(|it| it.value),
         place_by: it.place_by.map(|it| it.0),
     }
+}
+
+pub(super) fn core_sharing(class: &PolicyClass) -> Option<CoreSharing> {
+    let (sharers, _) = class.settings.share_core.as_ref()?;
+    let mut sharing = CoreSharing::default();
+    for sharer in sharers {
+        match &sharer.value {
+            Sharer::Nobody => {}
+            Sharer::Class(name) if name.value != class.name.value => sharing.classes.push(name.value.clone()),
+            Sharer::Itself | Sharer::Class(_) => sharing.itself = true,
+        }
+    }
+    Some(sharing)
 }

@@ -100,6 +100,7 @@ fn changed(old: &PlannedClass, new: &PlannedClass) -> Vec<&'static str> {
         note(old.tiers != new.tiers, "CPUs");
         note(old.spill_below != new.spill_below, "spill");
         note(old.gate != new.gate, "gate");
+        note(old.cookie != new.cookie, "cookie");
         note(old.floor != new.floor, "floor");
         note(old.equal_prio != new.equal_prio, "equal-priority rule");
         note(old.attributes != new.attributes || old.demands.deadline != new.demands.deadline, "scheduling");

@@ -1,11 +1,12 @@
 //! Says of each clause by what it is kept and how strongly. No clause is promised more than its means give.
 
+mod cookie;
 mod demands;
 
 use cotenant_grammar::Span;
 use cotenant_grammar::tree::{ClassKind, EqualPrio};
 
-use super::{Facilities, KeptClause, Means, Placement, Scheduling, Strength};
+use super::{CoreScheduling, Facilities, KeptClause, Means, Placement, Scheduling, Strength};
 use crate::policy::PolicyClass;
 use crate::topology::Topology;
 
@@ -14,7 +15,7 @@ pub(super) fn clauses(
     class: &PolicyClass,
     placement: &Placement,
     topology: &Topology,
-    _facilities: Facilities,
+    facilities: Facilities,
 ) -> Vec<KeptClause> {
     let mut kept: Vec<KeptClause> = [
         scheduling(class, placement),
@@ -23,14 +24,15 @@ pub(super) fn clauses(
         prefer_idle_core(class, placement),
         spill(class, placement),
         never_spill(class, placement),
-        gate(class, placement, topology),
+        gate(class, placement, topology, facilities),
+        cookie::share_core(class, placement, topology, facilities),
         floor(class, placement),
         equal_prio(class, placement),
     ]
     .into_iter()
     .flatten()
     .collect();
-    kept.extend(demands::clauses(class, placement, topology));
+    kept.extend(demands::clauses(class, placement));
     kept.sort_by_key(|clause| clause.span);
     kept
 }
@@ -110,12 +112,16 @@ fn never_spill(class: &PolicyClass, placement: &Placement) -> Option<KeptClause>
     Some(kept("never spill", Some(class.settings.never_spill?), effect, Means::AllowedCpus, Strength::Strict))
 }
 
-fn gate(class: &PolicyClass, placement: &Placement, topology: &Topology) -> Option<KeptClause> {
+fn gate(class: &PolicyClass, placement: &Placement, topology: &Topology, facilities: Facilities) -> Option<KeptClause> {
     let span = Some(class.settings.core_idle?);
     let text = "only when core idle";
     Some(match placement.gate {
+        Some(_) if placement.gives_way() => cookie::gate(text, span),
         Some(_) if topology.has_smt() => {
-            let effect = "off every core on which others run".to_owned();
+            let mut effect = "off every core on which others run".to_owned();
+            if facilities.core_scheduling == CoreScheduling::Overruled {
+                effect.push_str("; no cookie while a sched_ext scheduler is loaded");
+            }
             kept(text, span, effect, Means::TickLoop, Strength::Reactive)
         }
         Some(_) => {

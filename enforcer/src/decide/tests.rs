@@ -122,6 +122,15 @@ fn a_gated_class_with_nothing_left_is_frozen_and_comes_back() {
 }
 
 #[test]
+fn a_gated_class_that_gives_way_by_itself_is_moved_and_never_frozen() {
+    let plan = plan("require: core scheduling; batch: only when core idle;", &machine(4, 2));
+    let busy = |others: &str| load(others, &[("0-7", 8)]);
+    assert_eq!(cpus(&after(&plan, &[busy("1")]), 0), "2-7");
+    let now = after(&plan, &[busy("1"), busy("0,2,4,6")]);
+    assert_eq!((cpus(&now, 0), now.classes[0].as_ref().unwrap().frozen), ("0-7".to_owned(), false));
+}
+
+#[test]
 fn gated_classes_do_not_close_each_other_and_floors_stay_open() {
     let text = "batch class a: only when core idle; batch class b: only when core idle, at least 1 core;";
     let plan = plan(text, &machine(2, 2));

@@ -50,6 +50,7 @@ impl Enforcer {
     fn try_conform(&mut self, pid: Pid, class: &str, placement: &Placement) -> Result<(), KernelError> {
         let everywhere = placement.reach() == *self.plan.topology.online() && !placement.is_reactive();
         let nothing = everywhere && placement.attributes == Default::default() && placement.equal_prio.is_none();
+        let nothing = nothing && placement.cookie.is_none();
         let placed = self.members.get(&pid).is_some_and(|member| member.placed_for.is_some());
         // While anything follows the load, the threads must be known all the same: others make room for them.
         if nothing && !placed && !self.plan.is_reactive() {
@@ -59,7 +60,9 @@ impl Enforcer {
         self.note_threads(pid, &cgroups)?;
         self.settle(pid, class, placement, everywhere, &cgroups)?;
         for _ in 0..LOOKS {
-            self.attend_threads(pid, placement, None)?;
+            // The cookie last: without SCHED_IDLE it would take turns with others instead of giving way.
+            let attended = self.attend_threads(pid, placement, None);
+            self.attend_cookies(pid, placement, None).and(attended)?;
             if !self.note_threads(pid, &cgroups)? {
                 break;
             }
@@ -75,7 +78,10 @@ impl Enforcer {
         let Some(placement) = plan.classes.get(class).and_then(|class| class.placement.as_ref()) else { return };
         let cpuset = self.cpuset_of(pid);
         let noted = self.note(pid, &[tid], &cpuset);
-        if let Err(error) = noted.and_then(|_| self.attend_threads(pid, placement, Some(tid))) {
+        if let Err(error) = noted.and_then(|_| {
+            let attended = self.attend_threads(pid, placement, Some(tid));
+            self.attend_cookies(pid, placement, Some(tid)).and(attended)
+        }) {
             self.failed(pid, error, pass);
         }
         self.repin(class, pass);
@@ -125,7 +131,7 @@ impl Enforcer {
         let (start, place) = (member.start, member.place.clone());
         let same_class = member.placed_for.as_deref() == Some(class);
         let path = self.ground.path_of(cgroups).unwrap_or(Path::new("/"));
-        let stops = placement.gate.is_some();
+        let stops = placement.may_stop();
         let stopped = self.ground.stops(cgroups, class, stops);
         let stands = match &place {
             Some(Place::Everywhere) => everywhere,

@@ -45,6 +45,7 @@ impl Enforcer {
             }
         }
         self.adopt_heirs();
+        self.clear_left_cookies(&mut pass);
         self.ground.adopt_leftovers()?;
         for class in self.ground.classes() {
             let residents = self.ground.set_frozen(&class, false).and_then(|_| self.ground.residents(&class));

@@ -44,6 +44,8 @@ impl Enforcer {
                 }
             }
         };
+        // Cookies first of all: under another policy they would take turns with others.
+        each(&mut |tid, touched| touched.restore_cookie(tid));
         each(&mut |tid, touched| touched.restore_sched(tid));
         let unplaced = self.unplace(pid);
         let cpuset = self.cpuset_of(pid);

@@ -67,6 +67,7 @@ impl Enforcer {
             pass.add(Pass { placed: 0, ..done });
         }
         self.put_back_strays(&mut pass)?;
+        self.clear_stray_cookies(&mut pass);
         // A journal that cannot be rewritten is longer than it need be, and says the same.
         drop(self.compact());
         Ok(pass)
@@ -112,6 +113,7 @@ impl Enforcer {
         pass.add(self.look(Heritage::OfParents)?);
         self.refresh(&mut pass);
         self.drop_empty_groups(&mut pass);
+        self.drop_cookies();
         Ok(pass)
     }
 }

@@ -1,7 +1,7 @@
 //! What to do about a refusal, in one place so that the voice is uniform.
 //!
 //! The reasons are from the kernel's sources, where one number has many causes: `kernel/cgroup/cpuset.c` and
-//! `cpuset-v1.c` for groups, `kernel/sched/syscalls.c` for threads, `drivers/connector/` for events.
+//! `cpuset-v1.c` for groups, `kernel/sched/syscalls.c` and `core_sched.c` for threads, `drivers/connector/` for events.
 
 use nix::errno::Errno;
 
@@ -11,6 +11,7 @@ use super::{KernelError, Object};
 pub(super) fn of(error: &KernelError) -> Option<&'static str> {
     let particular = match (&error.object, error.operation) {
         (Object::Connector, operation) => connector(operation, error.errno),
+        (Object::Thread(_), operation) if operation.starts_with("PR_SCHED_CORE") => cookie(error.errno),
         (Object::Thread(_) | Object::Process(_), operation) => scheduling(operation, error.errno),
         (Object::File(path), "write") => match path.file_name().and_then(|name| name.to_str()) {
             Some("cpuset.cpus" | "cpuset.mems") => cpuset(error.errno),
@@ -44,6 +45,23 @@ fn scheduling(operation: &str, errno: Errno) -> Option<&'static str> {
         }
         ("sched_setaffinity", Errno::EBUSY) => "a deadline thread must keep every CPU of its root domain",
         (_, Errno::EPERM | Errno::EACCES) => "needs root or CAP_SYS_NICE",
+        _ => return None,
+    })
+}
+
+/// `EBUSY` is not the kernel's: the thread has a cookie that somebody else gave it.
+fn cookie(errno: Errno) -> Option<&'static str> {
+    Some(match errno {
+        Errno::EINVAL => "this kernel is built without CONFIG_SCHED_CORE",
+        Errno::ENODEV => {
+            "no core has two threads online; where SMT was switched off, /sys/devices/system/cpu/smt/control switches it \
+             on"
+        }
+        Errno::EPERM => "needs root, or CAP_SYS_PTRACE for the threads of other users",
+        Errno::EBUSY => {
+            "another program gave it a cookie and it is left to that one; end that program, or leave the thread out of \
+             the class"
+        }
         _ => return None,
     })
 }

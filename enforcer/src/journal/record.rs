@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 
 use cotenant_compiler::CpuSet;
 
+use crate::cookies::Given;
 use crate::ids::{Pid, Tid};
 use crate::member::Origin;
+use crate::sys::core_sched::Cookie;
 use crate::sys::sched::{Deadline, SchedPolicy, SchedState};
 use crate::thread::{Before, Mask, Touched, Wrote};
 
@@ -92,6 +94,8 @@ impl Record {
                 let wrote = Wrote {
                     sched: optional(get("wrote")?, parse_sched)?,
                     cpus: optional(get("cpus")?, |list| list.parse().ok())?,
+                    // Absent in what was written before there were any.
+                    cookie: optional(get("cookie").unwrap_or("-"), parse_cookie)?,
                 };
                 let touched = Touched { start: start()?, before, wrote };
                 Record::Thread { pid: pid()?, tid: Tid(get("tid")?.parse().ok()?), touched }
@@ -125,7 +129,8 @@ impl fmt::Display for Record {
                 }
                 let sched = wrote.sched.as_ref().map_or_else(|| "-".to_owned(), print_sched);
                 let cpus = wrote.cpus.as_ref().map_or_else(|| "-".to_owned(), CpuSet::to_string);
-                write!(f, " wrote={sched} cpus={cpus}")
+                write!(f, " wrote={sched} cpus={cpus}")?;
+                wrote.cookie.map_or(Ok(()), |given| write!(f, " cookie={}", print_cookie(given)))
             }
             Record::Group { path, before, wrote, frozen } => {
                 let frozen = u8::from(*frozen);
@@ -161,6 +166,24 @@ pub(super) fn fold(records: impl Iterator<Item = Record>) -> Vec<Record> {
 /// `-` is none, and anything that cannot be read spoils the line.
 fn optional<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
     if text == "-" { Some(None) } else { parse(text).map(Some) }
+}
+
+fn print_cookie(given: Given) -> String {
+    match given {
+        Given::Making => "making".to_owned(),
+        Given::Own(cookie) => format!("own:{cookie}"),
+        Given::Common(cookie) => format!("common:{cookie}"),
+    }
+}
+
+fn parse_cookie(text: &str) -> Option<Given> {
+    let number = |text: &str| Some(Cookie(u64::from_str_radix(text, 16).ok()?));
+    Some(match text.split_once(':') {
+        Some(("own", cookie)) => Given::Own(number(cookie)?),
+        Some(("common", cookie)) => Given::Common(number(cookie)?),
+        _ if text == "making" => Given::Making,
+        _ => return None,
+    })
 }
 
 fn print_sched(state: &SchedState) -> String {

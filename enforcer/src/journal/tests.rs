@@ -1,6 +1,8 @@
 use super::*;
+use crate::cookies::Given;
 use crate::ids::{Pid, Tid};
 use crate::member::Origin;
+use crate::sys::core_sched::Cookie;
 use crate::sys::sched::{Deadline, SchedPolicy, SchedState};
 use crate::thread::{Before, Mask, Touched, Wrote};
 
@@ -24,7 +26,11 @@ fn group(path: &str) -> Record {
 
 #[test]
 fn every_record_is_read_as_it_was_written() {
-    let wrote = Wrote { sched: Some(SchedState::of(SchedPolicy::Idle)), cpus: Some("2".parse().unwrap()) };
+    let wrote = Wrote {
+        sched: Some(SchedState::of(SchedPolicy::Idle)),
+        cpus: Some("2".parse().unwrap()),
+        cookie: Some(Given::Own(Cookie(0xfedc_ba98_7654_3210))),
+    };
     for record in [thread(4, Wrote::default()), thread(4, wrote), process(5), group("/x")] {
         let line = record.to_string();
         assert_eq!(Record::parse(&line), Some(record), "{line}");
@@ -37,7 +43,7 @@ fn a_later_run_sees_what_still_matters() {
     let proc = Path::new("/proc");
     let (mut journal, before) = Journal::open(run.path(), proc).unwrap();
     assert_eq!(before, []);
-    let wrote = Wrote { sched: Some(SchedState::of(SchedPolicy::Idle)), cpus: None };
+    let wrote = Wrote { sched: Some(SchedState::of(SchedPolicy::Idle)), ..Wrote::default() };
     let again = thread(1, wrote);
     let gone = Record::Gone { pid: Pid(2) };
     journal.append(&[process(1), thread(1, Wrote::default()), process(2), thread(2, Wrote::default())]).unwrap();

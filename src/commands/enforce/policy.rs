@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use cotenant_compiler::Plan;
+use cotenant_compiler::plan::Facilities;
 use cotenant_compiler::topology::Topology;
 use cotenant_enforcer::daemon::{Cause, Host, Notice, View};
 use cotenant_grammar::SourceSet;
@@ -11,7 +12,7 @@ use super::log;
 use crate::enforcing::{Compiled, compiled};
 use crate::failure::Failure;
 use crate::terminal::Look;
-use crate::{enforced, render};
+use crate::{enforced, host, render};
 
 /// Columns of diagnostics in a log.
 const LOG_WIDTH: usize = 100;
@@ -20,6 +21,8 @@ const LOG_WIDTH: usize = 100;
 pub(super) struct PolicyOnDisk {
     paths: Vec<PathBuf>,
     machine: Topology,
+    /// What the host offered at the last look: a scheduler may be loaded meanwhile, and cookies be no good any more.
+    facilities: Facilities,
     /// What the last look found: texts, or what kept them from being read.
     seen: Result<SourceSet, String>,
     /// The last texts that could be read.
@@ -29,7 +32,8 @@ pub(super) struct PolicyOnDisk {
 impl PolicyOnDisk {
     /// The policy of these paths, as it was read for the first time.
     pub(super) fn new(paths: &[PathBuf], machine: Topology, first: SourceSet) -> PolicyOnDisk {
-        PolicyOnDisk { paths: paths.to_owned(), machine, seen: Ok(first.clone()), readable: first }
+        let facilities = host::facilities();
+        PolicyOnDisk { paths: paths.to_owned(), machine, facilities, seen: Ok(first.clone()), readable: first }
     }
 
     fn refusal(compiled: &Compiled) -> String {
@@ -42,14 +46,15 @@ impl Host for PolicyOnDisk {
     fn load(&mut self, cause: Cause) -> Result<Option<Plan>, String> {
         let compiled = compiled(&self.paths, &self.machine);
         let now = compiled.as_ref().map(|compiled| compiled.sources.clone()).map_err(Failure::text);
+        let facilities = host::facilities();
         // Whoever asks may know of something else that changed: what the kernel refused, or the host lacked.
-        if cause == Cause::Changed && now == self.seen {
+        if cause == Cause::Changed && now == self.seen && facilities == self.facilities {
             return Ok(None);
         }
         if let Ok(sources) = &now {
             self.readable = sources.clone();
         }
-        self.seen = now;
+        (self.seen, self.facilities) = (now, facilities);
         let mut compiled = compiled.map_err(|failure| failure.text())?;
         let plan = compiled.plan.take();
         plan.map(Some).ok_or_else(|| Self::refusal(&compiled))

@@ -32,6 +32,13 @@ everybody() {
 fronts='rt class web: match exe /bin/web, priority 7, prefer idle core, never spill;'
 echo "$fronts" >/tmp/policy
 cotenant plan /tmp/policy | say_all plan
+# No kernel of Debian's has cookies, and none is counted on.
+echo 'class web: match exe /bin/web, share core with itself; batch: only when core idle;' >/tmp/share
+cotenant plan /tmp/share 2>&1 | say_all share
+echo 'require: core scheduling; class web: match exe /bin/web, share core with itself;' >/tmp/share
+cotenant apply /tmp/share >/tmp/share.said 2>&1
+say required.code $?
+say_all required </tmp/share.said
 
 everybody before
 enforce "$fronts"

@@ -2,20 +2,18 @@
 //! so many words: none is left out.
 
 use cotenant_grammar::Span;
-use cotenant_grammar::tree::{ClassKind, Field, IdleUnit, Sharer};
+use cotenant_grammar::tree::{ClassKind, Field, IdleUnit};
 
 use super::kept;
 use crate::plan::{KeptClause, Means, Placement, Strength};
 use crate::policy::{Ceiling, PolicyClass, Prefer};
 use crate::selector::Selector;
-use crate::topology::Topology;
 
-pub(super) fn clauses(class: &PolicyClass, placement: &Placement, topology: &Topology) -> Vec<KeptClause> {
+pub(super) fn clauses(class: &PolicyClass, placement: &Placement) -> Vec<KeptClause> {
     let it = &class.settings;
     let mut all: Vec<KeptClause> = [
         matched(class),
         preference(class, placement),
-        share_core(class, topology),
         unit_idle(class, placement),
         ceiling(class, placement),
         runtime(class),
@@ -69,26 +67,6 @@ fn preference(class: &PolicyClass, placement: &Placement) -> Option<KeptClause> 
         }
         Prefer::LastCpu => refused("prefer last cpu", prefer.span, &format!("the kernel searches all of {cpus}")),
         Prefer::Cpus(_) => refused("prefer", prefer.span, &format!("all of {cpus} alike")),
-    })
-}
-
-fn share_core(class: &PolicyClass, topology: &Topology) -> Option<KeptClause> {
-    let (sharers, span) = class.settings.share_core.as_ref()?;
-    let words: Vec<String> = sharers
-        .iter()
-        .map(|sharer| match &sharer.value {
-            Sharer::Nobody => "nobody".to_owned(),
-            Sharer::Itself => "itself".to_owned(),
-            Sharer::Class(name) => format!("class {}", name.value),
-        })
-        .collect();
-    let text = format!("share core with {}", words.join(", "));
-    Some(match topology.has_smt() {
-        true => refused(text, *span, "anybody may run beside it"),
-        false => {
-            let effect = "no core has a second thread here".to_owned();
-            kept(text, Some(*span), effect, Means::Nothing, Strength::Strict)
-        }
     })
 }
 

@@ -164,3 +164,85 @@ fn a_diff_speaks_of_the_host_too() {
         ["class `a`: other clauses", "the host must meet other requirements", "other settings of the kernel"];
     assert_eq!(said(&new), expected);
 }
+
+fn planned_on(text: &str, topology: &Topology, core_scheduling: CoreScheduling) -> (Plan, Vec<String>) {
+    let facilities = Facilities { core_scheduling, ..Facilities::default() };
+    let (plan, diagnostics) = crate::compile_on(SourceSet::one("p.policy", text), topology, facilities);
+    let said = diagnostics.iter().filter(|it| it.severity == Severity::Warning).map(|it| it.message.clone());
+    (plan.unwrap(), said.collect())
+}
+
+#[test]
+fn core_scheduling_keeps_sharing_and_gates_by_cookies() {
+    let text = "class a: match exe a, share core with itself, class b; class b: match exe b; \
+        class n: match exe n, share core with nobody; batch: only when core idle; class f: only when core idle;";
+    let (plan, said) = planned_on(text, &machine(4, 2), CoreScheduling::Present);
+    assert_eq!(said, Vec::<String>::new());
+    let cookie = |class: &str| placed(&plan, class).cookie.clone();
+    let common = |names: &[&str]| Some(Cookie::Common(names.iter().map(|name| (*name).to_owned()).collect()));
+    assert_eq!([cookie("a"), cookie("b")], [common(&["a", "b"]), common(&["a", "b"])]);
+    assert_eq!([cookie("n"), cookie("batch"), cookie("f")], [Some(Cookie::Each), common(&["batch"]), None]);
+    let promise = |class: &str, at: usize| {
+        let clause = &placed(&plan, class).clauses[at];
+        (clause.text.clone(), clause.means, clause.strength)
+    };
+    let gate = "only when core idle".to_owned();
+    assert_eq!(promise("a", 0), ("share core with itself, class b".to_owned(), Means::Cookie, Strength::Strict));
+    assert_eq!(promise("b", 0), ("share core".to_owned(), Means::Cookie, Strength::Strict), "it is kept to that group");
+    assert_eq!(promise("n", 0), ("share core with nobody".to_owned(), Means::Cookie, Strength::Strict));
+    assert_eq!(promise("batch", 1), (gate.clone(), Means::Cookie, Strength::Bounded));
+    // Without SCHED_IDLE a cookie would take turns with others.
+    assert_eq!(promise("f", 0), (gate, Means::TickLoop, Strength::Reactive));
+    assert!(placed(&plan, "batch").gives_way() && !placed(&plan, "f").gives_way());
+}
+
+#[test]
+fn without_core_scheduling_sharing_is_refused_for_the_reason_there_is_and_gates_are_watched() {
+    let text = "class a: match exe a, share core with itself; batch: only when core idle;";
+    let cases = [
+        (CoreScheduling::Unknown, "nothing says that this machine has it"),
+        (CoreScheduling::Missing, "this kernel lacks it"),
+        (CoreScheduling::Overruled, "it is not relied on while a sched_ext scheduler is loaded"),
+    ];
+    for (core_scheduling, why) in cases {
+        let (plan, said) = planned_on(text, &machine(4, 2), core_scheduling);
+        assert_eq!(said, [format!("`share core with itself` needs core scheduling, and {why}")]);
+        assert_eq!(placed(&plan, "a").clauses[0].strength, Strength::Refused);
+        assert_eq!(placed(&plan, "batch").clauses[1].means, Means::TickLoop, "{core_scheduling:?}");
+        assert!(plan.classes.iter().all(|class| class.placement.as_ref().unwrap().cookie.is_none()));
+    }
+}
+
+#[test]
+fn a_described_machine_has_the_core_scheduling_that_the_policy_requires() {
+    let text = "require: core scheduling; class a: match exe a, share core with itself;";
+    let strength =
+        |core_scheduling| placed(&planned_on(text, &machine(4, 2), core_scheduling).0, "a").clauses[0].strength;
+    assert_eq!(strength(CoreScheduling::Unknown), Strength::Strict);
+    assert_eq!(strength(CoreScheduling::Missing), Strength::Refused, "this host is known not to have it");
+}
+
+#[test]
+fn sharing_that_makes_no_group_is_found_once_a_group() {
+    let cases: [(&str, &[&str]); 5] = [
+        ("class a: share core with itself, class b; class b: share core with class a, itself;", &[]),
+        ("class a: share core with itself, class b; class b: nice 1;", &[]),
+        ("class a: share core with class a, class b; class b: nice 1;", &[]),
+        ("class a: share core with class b; class b: share core with class a;", &["share core with class b | "]),
+        (
+            "class a: share core with itself, class s; class s: nice 1; class c: share core with itself, class s;",
+            &["share core with itself, class s | s"],
+        ),
+    ];
+    for (text, expected) in cases {
+        let text = format!("require: core scheduling; {text}");
+        let expected: Vec<String> = expected.iter().map(|it| format!("uneven-sharing | {it}")).collect();
+        assert_eq!(findings(&text, &machine(4, 2)), expected, "{text}");
+    }
+    let gates = "class a: share core with class b; batch class b: only when core idle;";
+    assert_eq!(findings(gates, &machine(4, 2)), ["contradiction | b | only when core idle"]);
+    let both = "batch class a: match exe a, only when core idle, share core with itself, class b; \
+        batch class b: only when core idle;";
+    let (plan, said) = planned_on(both, &machine(4, 2), CoreScheduling::Present);
+    assert_eq!((said, placed(&plan, "b").cookie.clone()), (Vec::new(), placed(&plan, "a").cookie.clone()));
+}
