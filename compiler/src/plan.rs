@@ -11,6 +11,7 @@ mod diff;
 mod facilities;
 mod host;
 mod keep;
+mod tiers;
 
 pub(crate) use build::plan;
 pub use cookies::Cookie;
@@ -69,11 +70,14 @@ pub struct Placement {
     pub zone: CpuSet,
     /// CPUs of the zone that are kept for the floors of other classes.
     pub kept_for_others: CpuSet,
-    /// The CPUs the class may use, in the order in which it fills them. One tier, unless siblings are overflow: then the
-    /// fronts and, behind them, the siblings. Never empty; the tiers share no CPU.
+    /// The CPUs the class may use, in the order in which it fills them: the preferred part, the rest, and siblings where
+    /// they are overflow. A later tier is opened when the ones before it are full. None is empty; they share no CPU.
     pub tiers: Vec<CpuSet>,
-    /// The second tier is opened when fewer than this many cores of the zone are idle; absent with one tier.
+    /// The last tier are siblings, and is opened when fewer than this many cores of the zone are idle; absent where
+    /// siblings are no overflow.
     pub spill_below: Option<u32>,
+    /// The most cores at a time, of all that the tiers hold; absent where the tiers hold no more than that.
+    pub most_cores: Option<usize>,
     /// When the class may run at all.
     pub gate: Option<Gate>,
     /// The core-scheduling cookie of its threads; absent where it needs none or the host has none to give.
@@ -93,8 +97,14 @@ pub struct Placement {
 /// A condition under which a class runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
+    /// Only on CPUs on which nothing ungated runs.
+    CpuIdle,
     /// Only on cores on which nothing ungated runs.
     CoreIdle,
+    /// Only below last-level caches below which nothing ungated runs, kept by watching.
+    LlcIdle,
+    /// Only on NUMA nodes on which nothing ungated runs, kept by watching.
+    NodeIdle,
 }
 
 /// What is written to each thread's scheduling state.
@@ -194,7 +204,13 @@ impl Placement {
     /// Whether the class's CPUs change with the load.
     #[must_use]
     pub fn is_reactive(&self) -> bool {
-        self.spill_below.is_some() || self.gate.is_some()
+        self.tiers.len() > 1 || self.gate.is_some() || self.stays_on_last_cpu()
+    }
+
+    /// Whether each of its threads is kept on the CPU where it last ran. Held threads stay anyway.
+    #[must_use]
+    pub fn stays_on_last_cpu(&self) -> bool {
+        self.demands.preference == Some(Preference::LastCpu) && self.equal_prio.is_none()
     }
 
     /// Whether the class must be stopped where its gate leaves it no CPU.
@@ -207,7 +223,10 @@ impl Placement {
     /// runs under `SCHED_IDLE`.
     #[must_use]
     pub fn gives_way(&self) -> bool {
-        self.gate.is_some() && self.cookie.is_some() && self.attributes.policy == Some(Scheduling::Idle)
+        self.gate == Some(Gate::CoreIdle)
+            && self.cookie.is_some()
+            && self.demands.wait_at_most.is_none()
+            && self.attributes.policy == Some(Scheduling::Idle)
     }
 
     /// Every CPU the class may ever use.

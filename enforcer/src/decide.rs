@@ -6,45 +6,78 @@
 //! neither wish, but it keeps threads within sets of CPUs. So the question of one tick is: which set for which class?
 //!
 //! # Terms
-//! * *reach*: every CPU the plan lets a class use; its *tiers* are the fronts and, behind them, the siblings.
+//! * *reach*: every CPU the plan lets a class use; its *tiers* are what it fills first, what next, and last the siblings.
 //! * *demand* of a class: how many CPUs' worth of work it had since the last tick, running or waiting, rounded up.
 //! * *occupied by others*, for a class: CPUs on which, since the last tick, a thread of another ungated class ran, or
 //!   something that belongs to no class. Gated classes never count: they give way.
-//! * A core is *idle* for a class when none of its CPUs is occupied by others, *quiet* for `n` when it has been so for `n`
-//!   ticks.
+//! * A core is *idle* for a class when none of its CPUs is occupied by others. A CPU is *quiet* when it has been free of
+//!   ungated classes and of what belongs to none for [`OPEN_AFTER`] ticks.
+//! * A gate's *unit*: one CPU, core, last-level cache or node. A CPU outside every cache is in the unit of its node.
 //!
 //! # Rules
-//! 1. A class without overflow or gate has its whole reach. Nothing is computed for it.
-//! 2. **Overflow.** Let `available` be the number of cores of the reach that are idle for the class. If taking `demand` of
-//!    them leaves at least `below` idle, the class has its fronts and no sibling. Else it has its fronts and as many
-//!    siblings as are missing, `demand + below - available`, but never more than it has work for: `demand`. Siblings of
-//!    idle cores come first, open ones before closed ones, so that a choice once made stays.
-//! 3. **Gate.** A core is closed at once when it is occupied by others, with all its CPUs, and opened when it has been quiet
-//!    for [`OPEN_AFTER`] ticks. CPUs of the class's floor are always open. Where nothing is open the class is frozen.
-//!    Overflow among what is open follows rule 2. A class that the kernel makes give way (a cookie and `SCHED_IDLE`) is never
-//!    frozen: where nothing is open it has its whole reach and runs in the gaps that others leave. Its CPUs follow the load
-//!    all the same, because the kernel leaves a thread waiting beside a busy sibling while whole cores stand idle.
-//! 4. **Hysteresis.** More siblings are given at once; fewer only when fewer would have done for [`CALM`] ticks, because
+//! 1. **Fixed.** A class with one tier and no gate has its whole reach. Nothing is computed for it.
+//! 2. **Tiers.** The first tier of which anything is open is given whole. Of a later one as many CPUs are given as the
+//!    demand exceeds the CPUs before it that nobody else occupies: a preferred part is full before the rest is touched.
+//! 3. **Overflow.** Threads are taken to come one after another. One that finds `below` or more idle cores (1 unless the
+//!    policy says otherwise) takes one; the others need a sibling each. So with `idle` cores the siblings wanted are
+//!    `demand + below - 1 - idle`, and never more than `demand`. Those of idle cores come first, then those that are free
+//!    themselves, second threads of a core before third ones, open ones before closed ones: a choice once made stays.
+//! 4. **Gate.** A unit is closed at once with all its CPUs when any of them is occupied by others, and opened when all of
+//!    them are quiet. CPUs of the class's floor are always open. Of what is open a class with a ceiling has as many cores
+//!    as that allows: its floor, what it prefers, what it had. Where nothing is open the class is frozen.
+//!    A class that the kernel makes give way (a cookie and `SCHED_IDLE`) is never frozen: where nothing is open it has its
+//!    whole reach and runs in the gaps that others leave. Its CPUs follow the load all the same, because the kernel leaves a
+//!    thread waiting beside a busy sibling while whole cores stand idle.
+//! 5. **Room.** A gated class does not only leave what others use, it makes room for what they lack: where the demand of
+//!    an ungated class exceeds what it ran on, as many cores of its reach are closed as if it ran there already. A class
+//!    that wants cores of its own counts cores; any other counts CPUs, those beside its own included. Threads that are
+//!    held on their CPUs could not use the room, and get none.
+//! 6. **Waiting.** A class that may wait at most `T` and has been frozen for that long has a turn: it may use the unit on
+//!    which the fewest CPUs are occupied, for a tenth of `T` and at least [`TURN`] ticks, and then waits anew. What a
+//!    stopped thread would like to do cannot be seen, so all of the time counts. The load brings the time along.
+//! 7. **Hysteresis.** More CPUs are given at once; fewer only when fewer would have done for [`CALM`] ticks, because
 //!    taking a CPU away moves threads and giving one does not.
+//!
+//! # Why overflow starts where it does
+//! The language says two things: a thread gets a core of its own while one is free, and overflow starts when fewer than N
+//! cores (1) are left idle. As many threads as cores leave no core idle, but none of them needs a sibling. Opening one
+//! there would let the kernel put two threads on one core and leave another empty, which the first sentence forbids. So N
+//! is asked of each thread as it comes, not of the cores that remain after the last one.
 //!
 //! # Edge cases
 //! A set is never empty, because no cpuset with tasks can be: a frozen class keeps the set it had. Demand beyond the reach
-//! opens all of it. A plan for another machine never meets a load of this one: hotplug makes a new plan, and a new
-//! [`Assignment::initial`].
+//! opens all of it. Fronts on cores that others occupy stay open: two classes that avoided each other's cores would swap
+//! them tick by tick. A plan for another machine never meets a load of this one: hotplug makes a new plan, new [`Rules`],
+//! and a new [`Assignment::initial`].
 
-use cotenant_compiler::plan::Placement;
-use cotenant_compiler::topology::Topology;
-use cotenant_compiler::{CpuSet, Plan};
+mod fill;
+mod gate;
+mod occupancy;
+mod rules;
 
-/// Ticks for which a core must have been quiet before a gated class may use it again.
-pub const OPEN_AFTER: u32 = 3;
+use std::time::Duration;
 
-/// Ticks for which fewer siblings must have been enough before some are taken back.
+use cotenant_compiler::CpuSet;
+
+use gate::{Gates, Turn};
+use occupancy::{Busy, Occupancy};
+use rules::Rule;
+pub use rules::Rules;
+
+/// Ticks for which a CPU must have been free of others before a gated class may use it again.
+pub const OPEN_AFTER: u8 = 3;
+
+/// Ticks for which fewer CPUs must have been enough before some are taken back.
 pub const CALM: u32 = 20;
+
+/// The least ticks for which a class that has waited long enough runs.
+pub const TURN: u32 = 5;
 
 /// What happened since the last tick.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Load {
+    /// The time since the last tick.
+    pub elapsed: Duration,
     /// CPUs on which something ran that belongs to no class.
     pub foreign: CpuSet,
     /// One entry a class of the plan, in its order.
@@ -65,136 +98,82 @@ pub struct ClassLoad {
 pub struct Assignment {
     /// None for unmanaged classes.
     pub classes: Vec<Option<Share>>,
+    /// For how many ticks each CPU has been free of others, by its number, up to [`OPEN_AFTER`]; empty without gates.
+    quiet: Vec<u8>,
 }
 
 /// What one class may use.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Share {
     /// Never empty.
     pub cpus: CpuSet,
     /// Whether its threads must not run at all; then `cpus` is what they come back to.
     pub frozen: bool,
-    /// For how many ticks fewer siblings would have done.
+    /// For how many ticks fewer CPUs would have done.
     calm: u32,
-    /// For how many ticks each core of the machine has been quiet, for gated classes; else empty.
-    quiet: Vec<u32>,
+    /// How long it has been frozen, where that is bounded.
+    waited: Duration,
+    /// Where and for how long it has run although its gate is closed.
+    turn: Option<Turn>,
 }
 
 impl Assignment {
-    /// Before anything is known of the load: overflow is closed and gates are open.
+    /// Before anything is known of the load: gates are open, and overflow is closed.
     #[must_use]
-    pub fn initial(plan: &Plan) -> Assignment {
-        let share = |placement: &Placement| Share {
-            cpus: match (placement.gate, placement.spill_below, placement.tiers.first()) {
-                (None, Some(_), Some(fronts)) => fronts.clone(),
-                _ => placement.reach(),
-            },
-            frozen: false,
-            calm: 0,
-            quiet: placement.gate.map_or_else(Vec::new, |_| vec![OPEN_AFTER; plan.topology.cores().len()]),
-        };
-        Assignment { classes: plan.classes.iter().map(|class| class.placement.as_ref().map(share)).collect() }
+    pub fn initial(rules: &Rules) -> Assignment {
+        let share = |rule: &Option<Rule>| rule.as_ref().map(|_| Share::default());
+        let nothing = Assignment { classes: rules.classes.iter().map(share).collect(), quiet: rules.all_quiet() };
+        decide(rules, &Load::default(), &nothing)
     }
 }
 
-/// The sets for the next tick. `load` and `previous` must be of the same plan; entries that are missing count as idle.
+/// The sets for the next tick. `load` and `previous` must be of the plan that the rules are of; entries that are missing
+/// count as idle.
 #[must_use]
-pub fn decide(plan: &Plan, load: &Load, previous: &Assignment) -> Assignment {
-    let classes = plan.classes.iter().zip(&previous.classes).enumerate().map(|(at, (class, before))| {
-        let (placement, before) = (class.placement.as_ref()?, before.as_ref()?);
-        if !placement.is_reactive() {
-            return Some(before.clone());
+pub fn decide(rules: &Rules, load: &Load, previous: &Assignment) -> Assignment {
+    let occupancy = Occupancy::of(rules, load);
+    let quiet = gate::quiet(rules, load, &occupancy, &previous.quiet);
+    let gates = Gates::of(rules, &quiet);
+    let classes = rules.classes.iter().zip(&previous.classes).enumerate().map(|(at, (rule, before))| {
+        let (rule, before) = (rule.as_ref()?, before.as_ref()?);
+        if !rule.is_reactive {
+            return Some(Share { cpus: rule.reach.clone(), ..Share::default() });
         }
-        let occupied = occupied_by_others(plan, load, at);
         let demand = load.classes.get(at).map_or(0, |class| class.demand);
-        Some(share(placement, &plan.topology, &occupied, demand, before))
+        let Some(gates) = gates.as_ref().filter(|_| rule.gate.is_some()) else {
+            return Some(fill::fill(rule, &rule.reach, &occupancy.for_class(at), demand, before));
+        };
+        let busy = occupancy.for_gated();
+        Some(gated(rules, rule, gates, &busy, load.elapsed, demand, before))
     });
-    Assignment { classes: classes.collect() }
+    Assignment { classes: classes.collect(), quiet }
 }
 
-/// CPUs on which somebody ran for whom class `at` must make room.
-fn occupied_by_others(plan: &Plan, load: &Load, at: usize) -> CpuSet {
-    let others = plan.classes.iter().zip(&load.classes).enumerate().filter(|(other, (class, _))| {
-        let gated = class.placement.as_ref().is_some_and(|placement| placement.gate.is_some());
-        *other != at && !gated
-    });
-    others.fold(load.foreign.clone(), |all, (_, (_, load))| all.union(&load.ran_on))
-}
-
-fn share(placement: &Placement, topology: &Topology, occupied: &CpuSet, demand: usize, before: &Share) -> Share {
-    let mut next = Share { frozen: false, ..before.clone() };
-    let reach = placement.reach();
-    let open = if placement.gate.is_some() {
-        next.quiet = quiet(topology, occupied, &before.quiet);
-        gate(placement, topology, &reach, &next.quiet)
-    } else {
-        reach.clone()
-    };
-    if open.is_empty() {
-        if placement.gives_way() {
-            next.cpus = reach;
-        } else {
-            next.frozen = true;
+fn gated(
+    rules: &Rules,
+    rule: &Rule,
+    gates: &Gates,
+    busy: &Busy,
+    elapsed: Duration,
+    demand: usize,
+    before: &Share,
+) -> Share {
+    let open = gate::within_ceiling(rules, rule, gates.open(rule), &before.cpus);
+    if !open.is_empty() {
+        return fill::fill(rule, &open, busy, demand, before);
+    }
+    if rule.gives_way {
+        return Share { cpus: rule.reach.clone(), ..Share::default() };
+    }
+    let (waited, turn) = gate::wait(rules, rule, busy, elapsed, before);
+    match turn {
+        Some(turn) => {
+            let part = gate::within_ceiling(rules, rule, turn.part.clone(), &before.cpus);
+            let share = fill::fill(rule, &part, busy, demand, before);
+            Share { turn: Some(turn), ..share }
         }
-        return next;
+        None => Share { cpus: before.cpus.clone(), frozen: true, waited, ..Share::default() },
     }
-    let Some(below) = placement.spill_below else {
-        next.cpus = open;
-        return next;
-    };
-    let fronts = placement.tiers.first().map_or_else(CpuSet::new, |fronts| fronts.intersection(&open));
-    let siblings = open.difference(&fronts);
-    let given = before.cpus.intersection(&siblings).len();
-    let wanted = overflow(topology, &open, occupied, demand, below as usize).min(siblings.len());
-    next.calm = if wanted < given { before.calm + 1 } else { 0 };
-    let count = if wanted >= given || next.calm > CALM { wanted } else { given };
-    next.calm = if count == wanted { 0 } else { next.calm };
-    next.cpus = fronts.union(&choose(topology, &siblings, occupied, &before.cpus, count));
-    if next.cpus.is_empty() {
-        // Only siblings are open and the load asks for none; an empty set is not possible, so the class has those.
-        next.cpus = open;
-    }
-    next
-}
-
-/// Ticks of quiet for each core, one tick on.
-fn quiet(topology: &Topology, occupied: &CpuSet, before: &[u32]) -> Vec<u32> {
-    let cores = topology.cores().iter().enumerate();
-    let count = |(at, core): (usize, &cotenant_compiler::topology::Core)| match core.cpus.intersects(occupied) {
-        true => 0,
-        false => before.get(at).copied().unwrap_or(0).saturating_add(1),
-    };
-    cores.map(count).collect()
-}
-
-/// What a gated class may use.
-fn gate(placement: &Placement, topology: &Topology, reach: &CpuSet, quiet: &[u32]) -> CpuSet {
-    let open = topology.cores().iter().zip(quiet).filter(|(_, quiet)| **quiet >= OPEN_AFTER);
-    let open = open.fold(CpuSet::new(), |all, (core, _)| all.union(&core.cpus));
-    open.union(&placement.floor).intersection(reach)
-}
-
-/// How many siblings the load asks for.
-fn overflow(topology: &Topology, open: &CpuSet, occupied: &CpuSet, demand: usize, below: usize) -> usize {
-    let idle = |core: &&cotenant_compiler::topology::Core| !core.cpus.intersects(occupied);
-    let available = topology.cores().iter().filter(|core| core.cpus.intersects(open)).filter(idle).count();
-    demand.saturating_add(below).saturating_sub(available).min(demand)
-}
-
-/// `count` of the siblings: those of idle cores first, open ones before closed ones, else in core order.
-fn choose(topology: &Topology, siblings: &CpuSet, occupied: &CpuSet, open: &CpuSet, count: usize) -> CpuSet {
-    if count == 0 {
-        return CpuSet::new();
-    }
-    let of_core = |core: &'_ cotenant_compiler::topology::Core| {
-        let busy = core.cpus.intersects(occupied);
-        let threads: Vec<_> = core.threads.iter().copied().filter(|cpu| siblings.contains(*cpu)).collect();
-        threads.into_iter().map(move |cpu| (busy, !open.contains(cpu), cpu))
-    };
-    let mut all: Vec<_> = topology.cores().iter().flat_map(of_core).collect();
-    // Stable, so that equals stay in core order.
-    all.sort_by_key(|(busy, closed, _)| (*busy, *closed));
-    all.into_iter().take(count).map(|(.., cpu)| cpu).collect()
 }
 
 #[cfg(test)]

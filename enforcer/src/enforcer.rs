@@ -12,6 +12,7 @@ mod pins;
 mod recover;
 mod release;
 mod scan;
+mod stays;
 mod tick;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -23,7 +24,7 @@ use cotenant_compiler::{CpuId, CpuSet, Plan};
 
 use crate::accounts::Accounts;
 use crate::cookies::{self, Cookies};
-use crate::decide::{Assignment, Share};
+use crate::decide::{Assignment, Rules, Share};
 use crate::error::KernelError;
 use crate::ground::Ground;
 use crate::ids::{Pid, Tid};
@@ -33,6 +34,7 @@ use crate::member::Member;
 use crate::privilege;
 use crate::procfs::Procfs;
 use crate::roots::Roots;
+use crate::stay::Stay;
 use in_place::InPlace;
 
 /// Keeps one plan true. Every change it makes is journalled before it is made.
@@ -45,11 +47,15 @@ pub struct Enforcer {
     possible: CpuSet,
     journal: Journal,
     plan: Arc<Plan>,
+    /// What the plan says about the load.
+    rules: Rules,
     assignment: Assignment,
     members: HashMap<Pid, Member>,
     in_place: BTreeMap<PathBuf, InPlace>,
     /// For classes that hold equals: the CPU of each thread.
     pins: HashMap<usize, HashMap<Tid, CpuId>>,
+    /// For classes that prefer the last CPU: where each thread may run.
+    stays: HashMap<usize, HashMap<Tid, Stay>>,
     failures: HashMap<Pid, Failure>,
     /// Classes whose share could not be written, to be tried again.
     behind: BTreeSet<usize>,
@@ -101,17 +107,20 @@ impl Enforcer {
         journal::prepare_directory(&roots.run)?;
         cookies::go_without()?;
         let (journal, records) = Journal::open(&roots.run, &roots.proc)?;
+        let rules = Rules::of(&plan);
         let mut enforcer = Enforcer {
             procfs: Procfs::new(&roots.proc),
             accounts: Accounts::default(),
             ground: Ground::open(&roots)?,
             possible: possible_cpus(&roots, &plan),
             journal,
-            assignment: Assignment::initial(&plan),
+            assignment: Assignment::initial(&rules),
+            rules,
             plan: Arc::new(plan),
             members: HashMap::new(),
             in_place: BTreeMap::new(),
             pins: HashMap::new(),
+            stays: HashMap::new(),
             failures: HashMap::new(),
             behind: BTreeSet::new(),
             load: LoadReader::new(privilege::open_files()),

@@ -25,6 +25,7 @@ pub mod privilege;
 pub mod procfs;
 pub mod roots;
 pub mod status;
+pub mod stay;
 pub mod subject;
 pub mod sys;
 #[cfg(test)]

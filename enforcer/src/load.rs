@@ -12,12 +12,14 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
+use cotenant_compiler::plan::Placement;
 use cotenant_compiler::{CpuId, CpuSet, Plan};
 
 use crate::decide::{ClassLoad, Load};
 use crate::ids::{Pid, Tid};
 use crate::member::Member;
 use crate::procfs::{Procfs, SchedStat};
+use crate::stay::Ran;
 
 /// Ticks over which the busy time of others is taken together.
 const WINDOW: usize = 5;
@@ -47,6 +49,8 @@ pub struct LoadReader {
     /// For each of the last ticks: its length, and what others used of each CPU, in nanoseconds.
     others: VecDeque<(i64, HashMap<CpuId, i64>)>,
     last: Option<Instant>,
+    /// What the threads did since the last tick that are kept where they ran.
+    ran: HashMap<Tid, Ran>,
 }
 
 /// A thread's `schedstat`, kept open: reading it again costs a third of opening it again.
@@ -72,7 +76,8 @@ impl LoadReader {
     pub fn read(&mut self, procfs: &Procfs, plan: &Plan, members: &HashMap<Pid, Member>, now: Instant) -> Load {
         let elapsed = self.last.replace(now).map_or(Duration::ZERO, |last| now.saturating_duration_since(last));
         let elapsed = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-        let mut load = Load { foreign: CpuSet::new(), classes: vec![ClassLoad::default(); plan.classes.len()] };
+        let classes = vec![ClassLoad::default(); plan.classes.len()];
+        let mut load = Load { elapsed: Duration::from_nanos(elapsed), foreign: CpuSet::new(), classes };
         let mut work = vec![0_u64; plan.classes.len()];
         let mut used: HashMap<CpuId, i64> = HashMap::new();
         if elapsed > LAPSE {
@@ -81,16 +86,20 @@ impl LoadReader {
         }
         let first = self.busy.is_empty();
         self.threads.values_mut().for_each(|counter| counter.fresh = false);
+        self.ran.clear();
         for (pid, member) in members {
             let (Some(class), Some(work)) = (load.classes.get_mut(member.class), work.get_mut(member.class)) else {
                 continue;
             };
+            let placement = plan.classes.get(member.class).and_then(|class| class.placement.as_ref());
+            let stays = placement.is_some_and(Placement::stays_on_last_cpu);
             for tid in member.threads.keys() {
                 let Some(done) = self.thread(procfs, *pid, *tid, first, elapsed) else { continue };
                 let Some(counter) = self.threads.get_mut(tid) else { continue };
                 let before = counter.at_work.take();
-                if done.run == 0 && done.wait == 0 && before.is_none() {
-                    // A sleeping thread costs one read a tick.
+                if done.run == 0 && done.wait == 0 && before.is_none() && !stays {
+                    // A sleeping thread costs one read a tick; a wait is booked only when it is over, so of those that are
+                    // kept on one CPU it must be asked whether they stand in line.
                     continue;
                 }
                 let Ok(stat) = procfs.thread_stat(*pid, *tid) else { continue };
@@ -100,6 +109,10 @@ impl LoadReader {
                 let busy = if stands_still { elapsed } else { done.run.saturating_add(done.wait).min(elapsed) };
                 if stands_still && counter.at_work.is_none() {
                     continue;
+                }
+                if stays {
+                    let waited = stands_still || done.wait > elapsed / 100 * NEGLIGIBLE;
+                    self.ran.insert(*tid, Ran { cpu: stat.cpu, waited });
                 }
                 *work = work.saturating_add(busy);
                 if done.run > 0 || stands_still {
@@ -118,6 +131,12 @@ impl LoadReader {
         }
         load.foreign = self.foreign(procfs, &used, elapsed);
         load
+    }
+
+    /// What threads did since the last tick that are kept where they ran; who did nothing is not among them.
+    #[must_use]
+    pub fn ran(&self) -> &HashMap<Tid, Ran> {
+        &self.ran
     }
 
     /// What a thread did since the last tick; none where nothing is known of it or it is gone.

@@ -89,19 +89,25 @@ fn cpus(placement: &Placement) -> String {
 
 /// The tiers, in filling order, each with when it is open.
 pub(crate) fn tiers(placement: &Placement) -> Vec<String> {
-    let said = |(at, tier): (usize, &CpuSet)| match (at, placement.spill_below) {
-        (0, _) => tier.brief(),
-        (_, Some(1)) => format!("then {} when no core is idle", tier.brief()),
-        (_, Some(below)) => format!("then {} below {below} idle cores", tier.brief()),
-        (_, None) => format!("then {}", tier.brief()),
+    let last = placement.tiers.len().saturating_sub(1);
+    let said = |(at, tier): (usize, &CpuSet)| match placement.spill_below {
+        _ if at == 0 => tier.brief(),
+        Some(1) if at == last => format!("then {} when no core is idle", tier.brief()),
+        Some(below) if at == last => format!("then {} below {below} idle cores", tier.brief()),
+        _ => format!("then {} when those are full", tier.brief()),
     };
-    placement.tiers.iter().enumerate().map(said).collect()
+    let mut said: Vec<String> = placement.tiers.iter().enumerate().map(said).collect();
+    said.extend(placement.most_cores.map(|most| format!("at most {} at a time", counted(most, "core"))));
+    said
 }
 
 /// When a gated class runs.
 pub(crate) fn gate(gate: Gate) -> &'static str {
     match gate {
+        Gate::CpuIdle => "only when cpu idle",
         Gate::CoreIdle => "only when core idle",
+        Gate::LlcIdle => "only when llc idle",
+        Gate::NodeIdle => "only when node idle",
     }
 }
 

@@ -51,9 +51,11 @@ struct Placed<'a> {
     zone: Cpus,
     /// In filling order.
     tiers: Vec<Cpus>,
-    /// The second tier opens when fewer cores than this are idle; null with one tier.
+    /// The last tier are siblings and opens when fewer cores than this are idle; null where siblings are no overflow.
     spill_below: Option<u32>,
-    /// `only when core idle`; null where the class always runs.
+    /// The most cores at a time, of all in the tiers; null where that is all of them.
+    most_cores: Option<usize>,
+    /// `only when core idle` and the like; null where the class always runs.
     gate: Option<&'static str>,
     /// The core-scheduling cookie of its threads; null where they have none.
     cookie: Option<Cookie<'a>>,
@@ -124,6 +126,7 @@ fn placed<'a>(placement: &'a Placement, sources: &'a SourceSet) -> Placed<'a> {
         zone: (&placement.zone).into(),
         tiers: placement.tiers.iter().map(Cpus::from).collect(),
         spill_below: placement.spill_below,
+        most_cores: placement.most_cores,
         gate: placement.gate.map(gate),
         cookie: placement.cookie.as_ref().map(|cookie| match cookie {
             plan::Cookie::Each => Cookie { of: "thread", classes: &[] },

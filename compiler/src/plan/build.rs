@@ -8,17 +8,17 @@
 
 use std::collections::HashMap;
 
-use cotenant_grammar::tree::{ClassKind, EqualPrio};
+use cotenant_grammar::tree::{At, ClassKind, EqualPrio, IdleUnit};
 use cotenant_grammar::{Diagnostics, Span};
 
 use super::cookies::{Sharing, cookies};
 use super::{
     Attributes, Cookie, Facilities, Gate, Means, Placement, Plan, PlannedClass, Scheduling, Strength, admission,
-    ceiling, cpus, demands, host, keep, leaders,
+    ceiling, cpus, demands, host, keep, tiers,
 };
 use crate::CpuSet;
 use crate::mistake::{ClauseMistake, Mistake};
-use crate::policy::{Policy, PolicyClass};
+use crate::policy::{Policy, PolicyClass, Prefer};
 use crate::topology::Topology;
 
 /// A class and what was found out about it so far.
@@ -108,8 +108,11 @@ fn cookies_of(drafts: &[Draft], topology: &Topology, facilities: Facilities) -> 
     let sharing = drafts.iter().zip(&shares).map(|(draft, share)| Sharing {
         name: &draft.class.name.value,
         share: share.as_ref(),
-        // Without SCHED_IDLE a cookie does not give way: it takes turns.
-        gives_way: draft.class.settings.core_idle.is_some() && draft.class.kind.value == ClassKind::Batch,
+        // Without SCHED_IDLE a cookie does not give way: it takes turns. And it gives way for ever, which a class that may
+        // wait for so long only cannot have.
+        gives_way: draft.class.settings.core_idle.is_some()
+            && draft.class.settings.wait_at_most.is_none()
+            && draft.class.kind.value == ClassKind::Batch,
     });
     cookies(&sharing.collect::<Vec<_>>())
 }
@@ -128,7 +131,8 @@ fn zone(class: &PolicyClass, topology: &Topology, report: &mut impl FnMut(Mistak
     Some(zone)
 }
 
-/// The cores a floor claims: the first of the zone that no earlier floor claims, and claimed ones only where it must.
+/// The cores a floor claims: the first of the zone that no earlier floor claims, preferred ones before others, and claimed
+/// ones only where it must.
 fn floor(
     class: &PolicyClass,
     zone: &CpuSet,
@@ -143,7 +147,8 @@ fn floor(
         report(Mistake::FloorTooHigh { at: number, cores: cores.len(), zone });
     }
     let of = |core: usize| topology.cores().get(core).map_or_else(CpuSet::new, |core| core.cpus.intersection(zone));
-    cores.sort_by_key(|core| of(*core).intersects(claimed));
+    let preferred = tiers::preferred(class, topology);
+    cores.sort_by_key(|core| (of(*core).intersects(claimed), !of(*core).intersects(&preferred)));
     let chosen = cores.into_iter().take(number.value as usize);
     chosen.fold(CpuSet::new(), |all, core| all.union(&of(core)))
 }
@@ -151,7 +156,8 @@ fn floor(
 /// Whether the class's share moves with the load.
 fn is_elastic(class: &PolicyClass) -> bool {
     let it = &class.settings;
-    it.prefer_idle_core.is_some() || it.spill.is_some() || it.core_idle.is_some()
+    let prefers = matches!(&it.prefer, Some(At { value: Prefer::Cpus(_), .. }));
+    it.prefer_idle_core.is_some() || it.spill.is_some() || it.core_idle.is_some() || it.unit_idle.is_some() || prefers
 }
 
 /// A floor, and whose it is.
@@ -196,26 +202,24 @@ fn placement(
         report(Mistake::FloorsLeaveNothing { class: class.name.clone(), floors });
         return None;
     }
-    let open = ceiling::within(class, &zone, open, &draft.floor, topology, report);
-    let fronts: CpuSet = leaders(&open, topology).into_iter().collect();
-    let siblings = open.difference(&fronts);
-    let overflows = (settings.prefer_idle_core.is_some() || settings.spill.is_some()) && settings.never_spill.is_none();
-    let (tiers, spill_below) = match settings.never_spill {
-        Some(_) => (vec![fronts], None),
-        None if overflows && !siblings.is_empty() => {
-            let below = settings.spill.and_then(|spill| spill.value).map_or(1, |below| below.value);
-            (vec![fronts, siblings], Some(below))
+    let gate = gate(class, topology);
+    let most = ceiling::most_cores(class, &zone, topology, report);
+    let most = most.filter(|most| *most < topology.cores_in(&open).len());
+    // Which cores are idle changes; where nothing waits for that, a fixed choice is as good and moves nobody.
+    let open = match (most, gate) {
+        (Some(most), None) => {
+            ceiling::within(most, &open, &[&draft.floor, &tiers::preferred(class, topology)], topology)
         }
-        None => (vec![open], None),
+        _ => open,
     };
-    // Where no core has siblings a CPU is a core, and SCHED_IDLE already gives way on it.
-    let kernel_gives_way = !topology.has_smt() && class.kind.value == ClassKind::Batch;
+    let (tiers, spill_below) = tiers::tiers(class, &open, topology);
     let mut placement = Placement {
         zone,
         kept_for_others,
         tiers,
         spill_below,
-        gate: settings.core_idle.filter(|_| !kernel_gives_way).map(|_| Gate::CoreIdle),
+        most_cores: most.filter(|_| gate.is_some()),
+        gate,
         cookie,
         equal_prio: settings.equal_prio.map(|mode| mode.value),
         floor: draft.floor.clone(),
@@ -227,6 +231,25 @@ fn placement(
     cpus::preference(class, &placement, topology, report);
     placement.clauses = keep::clauses(class, &placement, topology, facilities);
     Some(placement)
+}
+
+/// What must be watched so that the class runs only where it may.
+fn gate(class: &PolicyClass, topology: &Topology) -> Option<Gate> {
+    let settings = &class.settings;
+    let unit = settings.core_idle.map(|_| IdleUnit::Core).or(settings.unit_idle.map(|unit| unit.value))?;
+    let is_one_cpu = unit == IdleUnit::Cpu || unit == IdleUnit::Core && !topology.has_smt();
+    if is_one_cpu && class.kind.value == ClassKind::Batch {
+        // SCHED_IDLE already gives way on each CPU.
+        return None;
+    }
+    Some(match unit {
+        IdleUnit::Cpu => Gate::CpuIdle,
+        IdleUnit::Core => Gate::CoreIdle,
+        // A machine that reports no caches has none that two nodes share.
+        IdleUnit::Llc if topology.llcs().is_empty() => Gate::NodeIdle,
+        IdleUnit::Llc => Gate::LlcIdle,
+        IdleUnit::Node => Gate::NodeIdle,
+    })
 }
 
 fn attributes(class: &PolicyClass) -> Attributes {

@@ -9,16 +9,14 @@ use crate::mistake::{ClauseMistake, Mistake};
 use crate::policy::{Ceiling, PolicyClass};
 use crate::topology::Topology;
 
-/// As many cores of `open` as the ceiling allows: those of the class's own floor first, then in logical order.
-pub(super) fn within(
+/// How many cores the ceiling allows; none without one. One that takes nothing away is reported.
+pub(super) fn most_cores(
     class: &PolicyClass,
     zone: &CpuSet,
-    open: CpuSet,
-    floor: &CpuSet,
     topology: &Topology,
     report: &mut impl FnMut(Mistake),
-) -> CpuSet {
-    let Some((ceiling, at)) = class.settings.at_most else { return open };
+) -> Option<usize> {
+    let (ceiling, at) = class.settings.at_most?;
     let has = topology.cores_in(zone).len();
     let most = match ceiling {
         Ceiling::Cores(number) => number.value as usize,
@@ -31,10 +29,16 @@ pub(super) fn within(
         let has = format!("{has} core{}", if has == 1 { "" } else { "s" });
         report(without_effect(class, at, "this ceiling", has));
     }
-    let of = |core: usize| topology.cores().get(core).map_or_else(CpuSet::new, |core| core.cpus.intersection(&open));
-    let mut cores = topology.cores_in(&open);
-    cores.sort_by_key(|core| !of(*core).intersects(floor));
-    cores.into_iter().take(most.max(1)).fold(CpuSet::new(), |all, core| all.union(&of(core)))
+    Some(most.max(1))
+}
+
+/// `most` cores of `open`: those with a CPU in the first of `before`, then in the next, then the others in logical order.
+pub(super) fn within(most: usize, open: &CpuSet, before: &[&CpuSet], topology: &Topology) -> CpuSet {
+    let of = |core: usize| topology.cores().get(core).map_or_else(CpuSet::new, |core| core.cpus.intersection(open));
+    let mut cores = topology.cores_in(open);
+    // Stable, so that equals stay in logical order.
+    cores.sort_by_key(|core| before.iter().position(|first| of(*core).intersects(first)).unwrap_or(before.len()));
+    cores.into_iter().take(most).fold(CpuSet::new(), |all, core| all.union(&of(core)))
 }
 
 /// Reports a quota that the class cannot reach.

@@ -14,11 +14,12 @@ use crate::topology::Topology;
 pub struct Demands {
     /// `SCHED_DEADLINE` and its parameters.
     pub deadline: Option<Reservation>,
-    /// What a thread prefers, other than an idle core, which [`tiers`](super::Placement::tiers) express.
+    /// What a thread prefers, other than an idle core; that one and a preferred part are
+    /// [`tiers`](super::Placement::tiers) too.
     pub preference: Option<Preference>,
     /// Who may run on the other threads of a core at the same instant.
     pub share_core: Option<CoreSharing>,
-    /// Runs only where this is idle; `core` is a [`Gate`](super::Gate) where it is kept by watching.
+    /// Runs only where this is idle; a [`Gate`](super::Gate) too, where that is kept by watching.
     pub only_when_idle: Option<IdleUnit>,
     /// How long the class may be kept waiting.
     pub wait_at_most: Option<Duration>,

@@ -99,6 +99,7 @@ fn changed(old: &PlannedClass, new: &PlannedClass) -> Vec<&'static str> {
     if let (Some(old), Some(new)) = (&old.placement, &new.placement) {
         note(old.tiers != new.tiers, "CPUs");
         note(old.spill_below != new.spill_below, "spill");
+        note(old.most_cores != new.most_cores, "ceiling");
         note(old.gate != new.gate, "gate");
         note(old.cookie != new.cookie, "cookie");
         note(old.floor != new.floor, "floor");

@@ -32,7 +32,7 @@ pub(super) fn clauses(
     .into_iter()
     .flatten()
     .collect();
-    kept.extend(demands::clauses(class, placement));
+    kept.extend(demands::clauses(class, placement, topology));
     kept.sort_by_key(|clause| clause.span);
     kept
 }
@@ -99,8 +99,10 @@ fn spill(class: &PolicyClass, placement: &Placement) -> Option<KeptClause> {
     };
     Some(match placement.spill_below {
         Some(below) => {
-            let cores = if below == 1 { "core is" } else { "cores are" };
-            let effect = format!("siblings open when fewer than {below} {cores} idle");
+            let effect = match below {
+                1 => "a sibling for each thread that finds no core idle".to_owned(),
+                _ => format!("a sibling for each thread that finds fewer than {below} cores idle"),
+            };
             kept(text, Some(spill.span), effect, Means::TickLoop, Strength::Reactive)
         }
         None => kept(text, Some(spill.span), "no siblings here".to_owned(), Means::Nothing, Strength::Strict),

@@ -1,7 +1,7 @@
 //! What can be wrong with one class on any machine. One check, one function, listed in [`class`].
 
 use cotenant_grammar::Span;
-use cotenant_grammar::tree::{ClassKind, Field, PlaceBy, Sharer};
+use cotenant_grammar::tree::{ClassKind, EqualPrio, Field, PlaceBy, Sharer};
 
 use super::{Ceiling, PolicyClass, Prefer, kinds, limits};
 use crate::mistake::{ClauseMistake, DeadlineMistake, Mistake};
@@ -36,8 +36,14 @@ fn contradiction(one: Span, other: Span, why: &'static str) -> Mistake {
 }
 
 fn one_preference(class: &PolicyClass, report: Report<'_>) {
-    if let (Some(one), Some(other)) = (class.settings.prefer_idle_core, &class.settings.prefer) {
+    let settings = &class.settings;
+    if let (Some(one), Some(other)) = (settings.prefer_idle_core, &settings.prefer) {
         report(contradiction(one, other.span, "a class prefers one thing"));
+    }
+    let last_cpu = settings.prefer.as_ref().filter(|it| matches!(it.value, Prefer::LastCpu));
+    let pushed = settings.equal_prio.filter(|it| it.value == EqualPrio::Push);
+    if let (Some(stays), Some(pushed)) = (last_cpu, pushed) {
+        report(contradiction(stays.span, pushed.span, "a thread stays where it last ran or is pushed off an equal"));
     }
 }
 

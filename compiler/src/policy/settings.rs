@@ -48,7 +48,7 @@ fn prefer(set: &mut Settings, value: Prefer, span: Span, report: &mut impl FnMut
     }
 }
 
-/// The core has a place of its own, because it is carried out.
+/// The core has a place of its own: what it comes to depends on whether cores have siblings.
 fn only_when_idle(set: &mut Settings, unit: IdleUnit, span: Span, report: &mut impl FnMut(Mistake)) {
     let first = set.core_idle.map(|span| At { value: IdleUnit::Core, span }).or(set.unit_idle);
     let what = "when it may run";

@@ -18,6 +18,7 @@ use crate::ids::{Pid, Tid};
 use crate::journal::Record;
 use crate::member::{Origin, Place};
 use crate::procfs::Cgroups;
+use crate::stay::Stay;
 use crate::sys::affinity;
 use crate::thread::{Mask, Todo, Touched, Wrote};
 
@@ -218,9 +219,16 @@ impl Enforcer {
     }
 
     /// Gives every thread what is missing, or just one.
-    fn attend_threads(&mut self, pid: Pid, placement: &Placement, only: Option<Tid>) -> Result<(), KernelError> {
+    pub(super) fn attend_threads(
+        &mut self,
+        pid: Pid,
+        placement: &Placement,
+        only: Option<Tid>,
+    ) -> Result<(), KernelError> {
         let Some(share) = self.share_of(pid) else { return Ok(()) };
         let (everything, cpuset) = (self.everything(), self.cpuset_of(pid));
+        let stays =
+            self.members.get(&pid).and_then(|member| self.stays.get(&member.class)).cloned().unwrap_or_default();
         let Some(member) = self.members.get_mut(&pid) else { return Ok(()) };
         let Some(place) = member.place.clone() else { return Ok(()) };
         let holds = placement.equal_prio == Some(EqualPrio::Hold);
@@ -228,7 +236,10 @@ impl Enforcer {
         let attended = member.threads.iter_mut().filter(|(tid, _)| only.is_none_or(|only| only == **tid));
         for (tid, touched) in attended {
             let known = touched.wrote.clone();
-            let wish = mask(placement, &place, &share, touched, *tid, &everything);
+            let wish = match stays.get(tid) {
+                Some(Stay::On(cpu)) if share.contains(*cpu) => Ok(Some([*cpu].into_iter().collect())),
+                _ => mask(placement, &place, &share, touched, *tid, &everything),
+            };
             let intended = wish.and_then(|wish| {
                 if wish.is_none() && !holds && touched.wrote.cpus.is_some() {
                     touched.restore_mask(*tid, &self.possible, &cpuset)?;

@@ -8,7 +8,7 @@ use cotenant_compiler::plan::PlannedClass;
 
 use super::membership::{Verdict, verdict};
 use super::{Enforcer, Pass};
-use crate::decide::Assignment;
+use crate::decide::{Assignment, Rules};
 use crate::error::KernelError;
 use crate::ids::Pid;
 use crate::member::NO_CLASS;
@@ -92,8 +92,10 @@ impl Enforcer {
     pub fn adopt(&mut self, plan: Plan) -> Result<Pass, KernelError> {
         let old = std::mem::replace(&mut self.plan, Arc::new(plan));
         self.accounts.forget();
-        self.assignment = Assignment::initial(&self.plan);
+        self.rules = Rules::of(&self.plan);
+        self.assignment = Assignment::initial(&self.rules);
         self.pins.clear();
+        self.stays.clear();
         self.behind.clear();
         let mut pass = Pass::default();
         // What is of no class any more goes back first.

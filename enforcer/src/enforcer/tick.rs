@@ -14,16 +14,18 @@ impl Enforcer {
     pub fn tick(&mut self, now: Instant) -> Pass {
         let plan = Arc::clone(&self.plan);
         let load = self.load.read(&self.procfs, &plan, &self.members, now);
-        self.respond(&load)
+        let mut pass = self.respond(&load);
+        self.stay(&self.load.ran().clone(), &mut pass);
+        pass
     }
 
     /// Decides on a load and applies what changed.
     pub(super) fn respond(&mut self, load: &Load) -> Pass {
-        let next = decide(&self.plan, load, &self.assignment);
-        let mut pass = Pass::default();
+        let next = decide(&self.rules, load, &self.assignment);
         let before = std::mem::replace(&mut self.assignment, next);
-        for (class, (before, next)) in before.classes.iter().zip(&self.assignment.classes.clone()).enumerate() {
-            let (Some(before), Some(next)) = (before, next) else { continue };
+        let mut pass = Pass::default();
+        for (class, before) in before.classes.iter().enumerate() {
+            let (Some(before), Some(next)) = (before, self.share(class)) else { continue };
             if (&before.cpus, before.frozen) != (&next.cpus, next.frozen) || self.behind.contains(&class) {
                 self.apply_share(class, &mut pass);
             }

@@ -2,19 +2,21 @@
 //! so many words: none is left out.
 
 use cotenant_grammar::Span;
-use cotenant_grammar::tree::{ClassKind, Field, IdleUnit};
+use cotenant_grammar::tree::{ClassKind, Duration, Field, IdleUnit};
 
 use super::kept;
-use crate::plan::{KeptClause, Means, Placement, Strength};
+use crate::plan::{Gate, KeptClause, Means, Placement, Preference, Strength};
 use crate::policy::{Ceiling, PolicyClass, Prefer};
 use crate::selector::Selector;
+use crate::topology::Topology;
 
-pub(super) fn clauses(class: &PolicyClass, placement: &Placement) -> Vec<KeptClause> {
+pub(super) fn clauses(class: &PolicyClass, placement: &Placement, topology: &Topology) -> Vec<KeptClause> {
     let it = &class.settings;
     let mut all: Vec<KeptClause> = [
         matched(class),
         preference(class, placement),
-        unit_idle(class, placement),
+        unit_idle(class, placement, topology),
+        wait(class, placement),
         ceiling(class, placement),
         runtime(class),
     ]
@@ -24,7 +26,6 @@ pub(super) fn clauses(class: &PolicyClass, placement: &Placement) -> Vec<KeptCla
     let mut refuse = |text: Option<String>, span: Option<Span>| {
         all.extend(text.zip(span).map(|(text, span)| refused(text, span, "")));
     };
-    refuse(it.wait_at_most.map(|it| format!("wait at most {}", it.0.value)), it.wait_at_most.map(|it| it.1));
     refuse(it.slice.map(|it| format!("slice {}", it.0.value)), it.slice.map(|it| it.1));
     refuse(it.weight.map(|it| format!("weight {}", it.0)), it.weight.map(|it| it.1));
     refuse(it.quota.map(|it| format!("quota {}", it.0.value)), it.quota.map(|it| it.1));
@@ -65,21 +66,88 @@ fn preference(class: &PolicyClass, placement: &Placement) -> Option<KeptClause> 
             let effect = format!("any idle CPU of {cpus}, as the kernel searches");
             kept("prefer idle cpu", Some(prefer.span), effect, Means::Nothing, Strength::Strict)
         }
-        Prefer::LastCpu => refused("prefer last cpu", prefer.span, &format!("the kernel searches all of {cpus}")),
-        Prefer::Cpus(_) => refused("prefer", prefer.span, &format!("all of {cpus} alike")),
+        Prefer::LastCpu if placement.stays_on_last_cpu() => {
+            let effect = format!("each thread on the CPU where it last ran, on any of {cpus} once it had to wait");
+            kept("prefer last cpu", Some(prefer.span), effect, Means::TickLoop, Strength::Reactive)
+        }
+        Prefer::LastCpu => {
+            let effect = "each thread has one CPU, where it last ran".to_owned();
+            kept("prefer last cpu", Some(prefer.span), effect, Means::Nothing, Strength::Strict)
+        }
+        Prefer::Cpus(_) => preferred(prefer.span, placement),
     })
 }
 
-fn unit_idle(class: &PolicyClass, placement: &Placement) -> Option<KeptClause> {
+/// `prefer CPUS`: a tier of its own, unless it is all that the class has or nothing of it.
+fn preferred(span: Span, placement: &Placement) -> KeptClause {
+    let Some(Preference::Cpus(preferred)) = &placement.demands.preference else {
+        return refused("prefer", span, "it is not known which");
+    };
+    match &placement.tiers[..] {
+        [first, rest, ..] if first.is_subset(preferred) && !rest.intersects(preferred) => {
+            let effect = format!("CPUs {} first, {} when those are full", first.brief(), rest.brief());
+            kept("prefer", Some(span), effect, Means::TickLoop, Strength::Reactive)
+        }
+        [first, ..] if first.is_subset(preferred) => {
+            let effect = format!("CPUs {} are all preferred", first.brief());
+            kept("prefer", Some(span), effect, Means::Nothing, Strength::Strict)
+        }
+        _ => refused("prefer", span, &format!("none of {} is left to the class", preferred.brief())),
+    }
+}
+
+fn unit_idle(class: &PolicyClass, placement: &Placement, topology: &Topology) -> Option<KeptClause> {
     let unit = class.settings.unit_idle?;
     let text = format!("only when {} idle", unit.value.word());
-    Some(match (unit.value, class.kind.value) {
-        (IdleUnit::Cpu, ClassKind::Batch) => {
+    let watched =
+        |effect: &str| kept(text.clone(), Some(unit.span), effect.to_owned(), Means::TickLoop, Strength::Reactive);
+    Some(match placement.gate {
+        None => {
             let effect = "SCHED_IDLE gives way on each CPU, but for some 0.3 % beside fair threads".to_owned();
             kept(text, Some(unit.span), effect, Means::SchedAttr, Strength::Bounded)
         }
-        _ => refused(text, unit.span, &format!("it runs on all of {}", placement.reach().brief())),
+        Some(Gate::CpuIdle) => watched("off every CPU on which others run"),
+        Some(Gate::CoreIdle) => watched("off every core on which others run"),
+        Some(Gate::LlcIdle) => watched("off every last-level cache below which others run"),
+        Some(Gate::NodeIdle) if unit.value == IdleUnit::Llc && topology.llcs().is_empty() => {
+            watched("no caches are reported here: off every node on which others run")
+        }
+        Some(Gate::NodeIdle) => watched("off every node on which others run"),
     })
+}
+
+/// What is never stopped need not be let go again.
+fn wait(class: &PolicyClass, placement: &Placement) -> Option<KeptClause> {
+    let (most, span) = class.settings.wait_at_most?;
+    let text = format!("wait at most {}", most.value);
+    Some(match placement.gate {
+        None => {
+            let effect = "never stopped: SCHED_IDLE has some 0.3 % beside fair threads".to_owned();
+            kept(text, Some(span), effect, Means::SchedAttr, Strength::Bounded)
+        }
+        Some(_) if !placement.floor.is_empty() => {
+            let effect = format!("CPUs {} stay open, so it is never stopped", placement.floor.brief());
+            kept(text, Some(span), effect, Means::AllowedCpus, Strength::Strict)
+        }
+        // A turn gives it CPUs, and the kernel would let nothing of it run there beside whatever has another cookie.
+        Some(_) if placement.cookie.is_some() => {
+            refused(text, span, "its cookie makes it wait for as long as others run")
+        }
+        Some(gate) => {
+            let turn = Duration(most.value.0 / 10);
+            let effect = format!("after that long stopped, on the least occupied {} for {turn} or more", unit(gate));
+            kept(text, Some(span), effect, Means::TickLoop, Strength::Reactive)
+        }
+    })
+}
+
+fn unit(gate: Gate) -> &'static str {
+    match gate {
+        Gate::CpuIdle => "CPU",
+        Gate::CoreIdle => "core",
+        Gate::LlcIdle => "last-level cache",
+        Gate::NodeIdle => "node",
+    }
 }
 
 fn ceiling(class: &PolicyClass, placement: &Placement) -> Option<KeptClause> {
@@ -89,7 +157,11 @@ fn ceiling(class: &PolicyClass, placement: &Placement) -> Option<KeptClause> {
         Ceiling::Cores(number) => format!("at most {} cores", number.value),
         Ceiling::Share(share) => format!("at most {} of cores", share.value),
     };
-    let effect = format!("CPUs {} only", placement.reach().brief());
+    let effect = match placement.most_cores {
+        Some(1) => format!("one core of CPUs {} at a time", placement.reach().brief()),
+        Some(most) => format!("{most} cores of CPUs {} at a time", placement.reach().brief()),
+        None => format!("CPUs {} only", placement.reach().brief()),
+    };
     Some(kept(text, Some(span), effect, Means::AllowedCpus, Strength::Strict))
 }
 

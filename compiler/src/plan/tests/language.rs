@@ -59,6 +59,81 @@ fn a_ceiling_takes_the_class_its_own_floor_and_no_more_cores() {
 }
 
 #[test]
+fn a_preferred_part_is_a_tier_before_the_rest_and_siblings_come_last() {
+    let machine = machine(4, 2);
+    let tiers = |text: &str| {
+        let plan = planned(text, &machine);
+        (placed(&plan, "a").tiers.iter().map(CpuSet::to_string).collect::<Vec<_>>(), kept(&plan, "a").join("; "))
+    };
+    let (sets, said) = tiers("class a: prefer llc 1;");
+    assert_eq!(sets, ["4-7", "0-3"]);
+    assert_eq!(said, "prefer: CPUs 4-7 first, 0-3 when those are full (reactive)");
+    assert_eq!(tiers("class a: prefer llc 1, never spill;").0, ["4,6", "0,2"]);
+    assert_eq!(tiers("class a: prefer llc 1, spill to siblings;").0, ["4,6", "0,2", "1,3,5,7"]);
+    assert_eq!(tiers("class a: prefer llc 1, at most 3 cores;").0, ["4-7", "0-1"]);
+    let all = "prefer: CPUs 4-7 are all preferred (strict)";
+    let (sets, said) = tiers("class a: on llc 1, prefer all;");
+    assert!(sets == ["4-7"] && said.ends_with(all), "{said}");
+    let (sets, said) = tiers("class a: prefer siblings of all, never spill;");
+    assert!(sets == ["0,2,4,6"] && said.contains("none of 1,3,…,7 is left to the class (refused)"), "{said}");
+    let floor = "class a: prefer llc 1, at least 1 core;";
+    assert_eq!(placed(&planned(floor, &machine), "a").floor, set("4-5"));
+    let taken = "class b: match exe b, on llc 1, at least 2 cores; class a: prefer llc 1;";
+    assert_eq!(tiers(taken).0, ["0-3"], "a share that moves is kept off the floors of others");
+}
+
+#[test]
+fn gates_say_what_they_watch_and_how_long_a_class_waits() {
+    let said = |text: &str, machine: &Topology| {
+        let plan = planned(text, machine);
+        (placed(&plan, "a").gate, kept(&plan, "a").join("; "))
+    };
+    let smt = machine(4, 2);
+    let (gate, text) = said("fair class a: only when cpu idle;", &smt);
+    assert_eq!(
+        (gate, &text[..]),
+        (Some(Gate::CpuIdle), "only when cpu idle: off every CPU on which others run (reactive)")
+    );
+    let (gate, text) = said("batch class a: only when node idle, at most 1 core;", &smt);
+    assert_eq!(gate, Some(Gate::NodeIdle));
+    assert!(text.ends_with("at most 1 core: one core of CPUs 0-7 at a time (strict)"), "{text}");
+    let no_caches = (0..4).map(|cpu| CpuPlace {
+        cpu: CpuId(cpu),
+        online: true,
+        core: cpu,
+        llc: None,
+        node: 0,
+        package: 0,
+        kind: CoreKind::Performance,
+    });
+    let (gate, text) = said("fair class a: only when llc idle;", &Topology::new(&no_caches.collect::<Vec<_>>()));
+    assert_eq!((gate, text.contains("no caches are reported here")), (Some(Gate::NodeIdle), true), "{text}");
+    let waits =
+        |text: &str, machine: &Topology| said(text, machine).1.split("wait at most ").last().unwrap().to_owned();
+    let text = "batch class a: only when core idle, wait at most 30s";
+    assert_eq!(
+        waits(&format!("{text};"), &smt),
+        "30s: after that long stopped, on the least occupied core for 3s or more (reactive)"
+    );
+    assert_eq!(
+        waits(&format!("{text}, at least 1 core;"), &smt).split(';').next().unwrap(),
+        "30s: CPUs 0-1 stay open, so it is never stopped (strict)"
+    );
+    assert_eq!(
+        waits(&format!("{text};"), &machine(4, 1)),
+        "30s: never stopped: SCHED_IDLE has some 0.3 % beside fair threads (bounded)"
+    );
+}
+
+#[test]
+fn threads_stay_on_their_last_cpu_unless_they_are_held_anyway() {
+    let plan = planned("rt class a: prefer last cpu, hold equal prio;", &machine(4, 2));
+    assert!(!placed(&plan, "a").is_reactive());
+    assert_eq!(kept(&plan, "a")[1], "prefer last cpu: each thread has one CPU, where it last ran (strict)");
+    assert!(placed(&planned("class a: prefer last cpu;", &machine(4, 2)), "a").is_reactive());
+}
+
+#[test]
 fn what_the_machine_or_the_kernel_keeps_by_itself_is_not_refused() {
     let plan = planned("class a: prefer idle cpu, share core with nobody;", &machine(4, 1));
     let expected = [
@@ -121,6 +196,7 @@ fn misfits_of_the_whole_language_are_found_at_their_place() {
         ("class a: prefer idle cpu, prefer last cpu;", "contradiction | prefer last cpu | prefer idle cpu"),
         ("class a: prefer idle cpu, prefer idle cpu;", "repeated-clause | prefer idle cpu | prefer idle cpu"),
         ("class a: prefer idle cpu, spill to siblings;", "contradiction | spill to siblings | prefer idle cpu"),
+        ("rt class a: prefer last cpu, push equal prio;", "contradiction | push equal prio | prefer last cpu"),
         ("class a: prefer cpus 6-9;", "not-on-this-machine | cpus 6-9 | "),
         ("class a: share core with nobody, itself;", "contradiction | itself | nobody"),
         (
