@@ -1,8 +1,8 @@
 //! The daemon: one loop that waits for whatever can change what is true, and does nothing in between.
 //!
 //! It wakes for process events, for a change of the policy's files, for signals, for a request on the control socket and,
-//! while a class whose share moves with the load has members, once a tick. An idle host without such members costs no
-//! wake-up at all.
+//! while a class whose share moves with the load has members, once a tick; once a second while a held class has more threads
+//! than CPUs. An idle host without such members costs no wake-up at all.
 
 mod own;
 mod wait;
@@ -16,7 +16,7 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
 use crate::control::{Control, Request};
-use crate::enforcer::{Enforcer, Failure, Pass};
+use crate::enforcer::{Enforcer, Failure, LOOK, Pass};
 use crate::error::KernelError;
 use crate::events::{Connector, ProcEvent};
 use crate::lock::{Busy, RunLock};
@@ -164,7 +164,7 @@ pub fn run(settings: &Settings, plan: Plan, host: &mut dyn Host) -> Result<Pass,
         counters: Counters::default(),
         last_reload: None,
         changed: None,
-        ticker: Ticker::new(settings.tick)?,
+        ticker: Ticker::new()?,
         connector,
         watch,
         events: Vec::new(),
@@ -220,7 +220,7 @@ impl Daemon {
         host: &mut dyn Host,
     ) -> Result<Option<crate::control::Client>, DaemonError> {
         loop {
-            self.ticker.set(self.enforcer.is_reactive_now())?;
+            self.ticker.set(self.rhythm(settings.tick))?;
             let sources =
                 Sources { signals, connector: &self.connector, watch: &self.watch, control, ticker: &self.ticker };
             let ready = sources.wait(self.settles_in())?;
@@ -230,7 +230,11 @@ impl Daemon {
             }
             if ready.tick && self.ticker.passed() {
                 self.counters.ticks += 1;
-                let pass = self.enforcer.tick(Instant::now());
+                let now = Instant::now();
+                let mut pass = if self.enforcer.is_reactive_now() { self.enforcer.tick(now) } else { Pass::default() };
+                if self.enforcer.may_be_unbalanced() {
+                    pass.add(self.enforcer.balance(now));
+                }
                 self.count(&pass, host);
             }
             if ready.watch {
@@ -260,6 +264,14 @@ impl Daemon {
                 };
                 client.answer(&answer);
             }
+        }
+    }
+
+    /// How often the clock must ring; not at all while nothing needs it.
+    fn rhythm(&self, tick: Duration) -> Option<Duration> {
+        match self.enforcer.is_reactive_now() {
+            true => Some(tick),
+            false => self.enforcer.may_be_unbalanced().then_some(LOOK),
         }
     }
 

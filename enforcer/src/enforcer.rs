@@ -4,6 +4,7 @@
 //! in which class, `conform` writes what a class wants and only what differs, `tick` follows the load, `release` puts
 //! everything back, `recover` also what an earlier run left.
 
+mod balance;
 mod conform;
 mod cookie;
 mod in_place;
@@ -35,6 +36,7 @@ use crate::privilege;
 use crate::procfs::Procfs;
 use crate::roots::Roots;
 use crate::stay::Stay;
+pub use balance::LOOK;
 use in_place::InPlace;
 
 /// Keeps one plan true. Every change it makes is journalled before it is made.
@@ -60,6 +62,7 @@ pub struct Enforcer {
     /// Classes whose share could not be written, to be tried again.
     behind: BTreeSet<usize>,
     load: LoadReader,
+    weighed: balance::Weighed,
     cookies: Cookies,
 }
 
@@ -120,6 +123,7 @@ impl Enforcer {
             members: HashMap::new(),
             in_place: BTreeMap::new(),
             pins: HashMap::new(),
+            weighed: balance::Weighed::default(),
             stays: HashMap::new(),
             failures: HashMap::new(),
             behind: BTreeSet::new(),

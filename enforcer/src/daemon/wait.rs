@@ -60,30 +60,29 @@ impl Sources<'_> {
 /// The clock of the load loop, which stands still while nothing needs it.
 pub(super) struct Ticker {
     timer: TimerFd,
-    tick: Duration,
-    runs: bool,
+    every: Option<Duration>,
 }
 
 impl Ticker {
     /// A clock that stands still.
-    pub(super) fn new(tick: Duration) -> Result<Ticker, KernelError> {
+    pub(super) fn new() -> Result<Ticker, KernelError> {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags).map_err(fail("open"))?;
-        Ok(Ticker { timer, tick, runs: false })
+        Ok(Ticker { timer, every: None })
     }
 
-    /// Lets it run or stand still.
-    pub(super) fn set(&mut self, run: bool) -> Result<(), KernelError> {
-        if self.runs == run {
+    /// Lets it ring so often, or stand still.
+    pub(super) fn set(&mut self, every: Option<Duration>) -> Result<(), KernelError> {
+        if self.every == every {
             return Ok(());
         }
-        self.runs = run;
-        match run {
-            true => {
-                let every = Expiration::Interval(TimeSpec::from_duration(self.tick));
+        self.every = every;
+        match every {
+            Some(every) => {
+                let every = Expiration::Interval(TimeSpec::from_duration(every));
                 self.timer.set(every, TimerSetTimeFlags::empty()).map_err(fail("set"))
             }
-            false => self.timer.unset().map_err(fail("unset")),
+            None => self.timer.unset().map_err(fail("unset")),
         }
     }
 

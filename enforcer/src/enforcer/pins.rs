@@ -1,5 +1,7 @@
 //! Classes that hold equals: each of their threads stays on the CPU chosen by [`hold::choose`].
 
+use std::collections::HashMap;
+
 use cotenant_compiler::{CpuId, CpuSet};
 use cotenant_grammar::tree::EqualPrio;
 
@@ -12,21 +14,31 @@ use crate::member::Member;
 use crate::thread::Touched;
 
 impl Enforcer {
-    /// For a class that holds equals: gives each of its threads one CPU.
+    /// For a class that holds equals: gives each of its threads one CPU, because some came or went or its CPUs changed.
     pub(super) fn repin(&mut self, class: usize, pass: &mut Pass) {
+        self.pin_class(class, &HashMap::new(), PRESENCE, pass);
+    }
+
+    /// The threads of a held class that are in their place; none of another class.
+    pub(super) fn held(&self, class: usize) -> Vec<(Tid, Pid)> {
+        let holds = self.placement(class).is_some_and(|placement| placement.equal_prio == Some(EqualPrio::Hold));
+        let of_class = |member: &Member| holds && member.class == class && member.place.is_some();
+        let members = self.members.iter().filter(|(_, member)| of_class(member));
+        let mut threads: Vec<(Tid, Pid)> =
+            members.flat_map(|(pid, member)| member.threads.keys().map(|tid| (*tid, *pid))).collect();
+        threads.sort_unstable();
+        threads
+    }
+
+    /// Gives each thread of a held class its CPU, by `loads` in thousandths of one.
+    pub(super) fn pin_class(&mut self, class: usize, loads: &HashMap<Tid, u64>, margin: u64, pass: &mut Pass) {
         let holds = self.placement(class).is_some_and(|placement| placement.equal_prio == Some(EqualPrio::Hold));
         let Some(cpus) = self.share(class).filter(|_| holds).map(|share| share.cpus.clone()) else { return };
-        let of_class = |member: &Member| member.class == class && member.place.is_some();
-        let mut threads: Vec<(Tid, Pid)> = self
-            .members
-            .iter()
-            .filter(|(_, member)| of_class(member))
-            .flat_map(|(pid, member)| member.threads.keys().map(|tid| (*tid, *pid)))
-            .collect();
-        threads.sort_unstable();
-        let held: Vec<Held<Tid>> = threads.iter().map(|(tid, _)| Held { thread: *tid, load: 0 }).collect();
+        let threads = self.held(class);
+        let load = |tid: &Tid| loads.get(tid).copied().unwrap_or(0);
+        let held: Vec<Held<Tid>> = threads.iter().map(|(tid, _)| Held { thread: *tid, load: load(tid) }).collect();
         let before = self.pins.remove(&class).unwrap_or_default();
-        let pins = hold::choose(&held, &before, &cpus, PRESENCE);
+        let pins = hold::choose(&held, &before, &cpus, margin);
         for (tid, pid) in threads {
             let Some(cpu) = pins.get(&tid).copied() else { continue };
             if before.get(&tid) != Some(&cpu)

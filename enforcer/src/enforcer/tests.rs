@@ -1,5 +1,6 @@
 //! On real processes and, where this host has it, the real cpuset tree, under names of the test's own.
 
+mod balancing;
 mod cookies;
 mod gating;
 mod moving;
