@@ -47,7 +47,7 @@ impl Findings {
                     classes
                 }
                 None => {
-                    let facilities = if host.live { host::facilities() } else { Facilities::default() };
+                    let facilities = if host.live { host::facilities(None) } else { Facilities::default() };
                     let (plan, found) = checked.plan(&host.topology, facilities);
                     found.iter().for_each(|diagnostic| seen.add(diagnostic, at));
                     plan.map(|plan| plan.classes.len())

@@ -3,6 +3,7 @@
 use cotenant_compiler::lints::{HostFacts, on_host};
 use cotenant_compiler::plan::{Facilities, Host};
 use cotenant_compiler::selector::Account;
+use cotenant_enforcer::sensor::Sensor;
 use cotenant_grammar::tree::LinuxVersion;
 use cotenant_grammar::{Diagnostics, SourceSet};
 use nix::unistd::{Group, Uid, User};
@@ -39,9 +40,9 @@ pub(crate) fn facts() -> Host {
     }
 }
 
-/// The means that this host has for keeping a clause.
-pub(crate) fn facilities() -> Facilities {
-    Facilities::default()
+/// The means that this host has for keeping a clause, a sensor where one is at hand.
+pub(crate) fn facilities(sensor: Option<&Sensor>) -> Facilities {
+    Facilities { sensor: sensor.is_some(), ..Facilities::default() }
 }
 
 /// The 6 and 12 of `6.12.48+deb13-amd64`.

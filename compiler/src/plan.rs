@@ -70,8 +70,11 @@ pub struct Placement {
     /// The CPUs the class may use, in the order in which it fills them. One tier, unless siblings are overflow: then the
     /// fronts and, behind them, the siblings. Never empty; the tiers share no CPU.
     pub tiers: Vec<CpuSet>,
-    /// The second tier is opened when fewer than this many cores of the zone are idle; absent with one tier.
+    /// The second tier is opened when fewer than this many cores of the zone are idle; absent with one tier, and where
+    /// `spread` keeps all of them open.
     pub spill_below: Option<u32>,
+    /// Whether a sensor moves a thread that shares a core to one that is idle, all CPUs being open at all times.
+    pub spread: bool,
     /// When the class may run at all.
     pub gate: Option<Gate>,
     /// What becomes of waking threads whose CPU runs an equal.
@@ -139,6 +142,8 @@ pub enum Means {
     SchedAttr,
     /// A loop that looks at the load once a tick and rewrites sets of CPUs.
     TickLoop,
+    /// A program in the kernel that sees every switch, and a thread of the daemon that acts on what it sees.
+    Sensor,
     /// Nothing needs to be done on this machine.
     Nothing,
     /// There is none: the clause is refused.
@@ -152,7 +157,7 @@ pub enum Strength {
     Strict,
     /// The kernel keeps it but for a stated share.
     Bounded,
-    /// A loop keeps it, one tick behind.
+    /// It is kept by reacting, within a time that the means say.
     Reactive,
     /// It is not kept, and the policy was warned about that.
     Refused,
@@ -168,7 +173,8 @@ impl Plan {
     /// Whether anything must be watched while the plan is in force.
     #[must_use]
     pub fn is_reactive(&self) -> bool {
-        self.classes.iter().filter_map(|class| class.placement.as_ref()).any(Placement::is_reactive)
+        let mut placements = self.classes.iter().filter_map(|class| class.placement.as_ref());
+        placements.any(|placement| placement.is_reactive() || placement.spread)
     }
 }
 
@@ -216,6 +222,7 @@ impl Means {
             Means::Pinning => "one CPU a thread",
             Means::SchedAttr => "sched_setattr",
             Means::TickLoop => "tick loop",
+            Means::Sensor => "sensor",
             Means::Nothing => "nothing to do",
             Means::None => "nothing",
         }

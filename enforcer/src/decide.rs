@@ -30,6 +30,10 @@
 //! opens all of it. A plan for another machine never meets a load of this one: hotplug makes a new plan, and a new
 //! [`Assignment::initial`].
 
+mod close;
+
+pub use close::close;
+
 use cotenant_compiler::plan::Placement;
 use cotenant_compiler::topology::Topology;
 use cotenant_compiler::{CpuSet, Plan};
@@ -45,6 +49,8 @@ pub const CALM: u32 = 20;
 pub struct Load {
     /// CPUs on which something ran that belongs to no class.
     pub foreign: CpuSet,
+    /// CPUs of the cores on which a sensor saw anything for which gated classes make room; empty without one.
+    pub used: CpuSet,
     /// One entry a class of the plan, in its order.
     pub classes: Vec<ClassLoad>,
 }
@@ -103,7 +109,10 @@ pub fn decide(plan: &Plan, load: &Load, previous: &Assignment) -> Assignment {
         if !placement.is_reactive() {
             return Some(before.clone());
         }
-        let occupied = occupied_by_others(plan, load, at);
+        let mut occupied = occupied_by_others(plan, load, at);
+        if placement.gate.is_some() {
+            occupied = occupied.union(&load.used);
+        }
         let demand = load.classes.get(at).map_or(0, |class| class.demand);
         Some(share(placement, &plan.topology, &occupied, demand, before))
     });

@@ -2,7 +2,7 @@
 //!
 //! [`Enforcer`] is a plain store; what is done with it stands in the modules beside: `membership` says which process is
 //! in which class, `conform` writes what a class wants and only what differs, `tick` follows the load, `release` puts
-//! everything back, `recover` also what an earlier run left.
+//! everything back, `recover` also what an earlier run left, `sense` tells the sensor who belongs where and answers it.
 
 mod conform;
 mod in_place;
@@ -11,6 +11,7 @@ mod pins;
 mod recover;
 mod release;
 mod scan;
+mod sense;
 mod tick;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -25,12 +26,13 @@ use crate::decide::{Assignment, Share};
 use crate::error::KernelError;
 use crate::ground::Ground;
 use crate::ids::{Pid, Tid};
-use crate::journal::{self, Journal};
+use crate::journal::{self, Journal, moving};
 use crate::load::LoadReader;
 use crate::member::Member;
 use crate::privilege;
 use crate::procfs::Procfs;
 use crate::roots::Roots;
+use crate::sensor::Sensor;
 use in_place::InPlace;
 
 /// Keeps one plan true. Every change it makes is journalled before it is made.
@@ -52,6 +54,8 @@ pub struct Enforcer {
     /// Classes whose share could not be written, to be tried again.
     behind: BTreeSet<usize>,
     load: LoadReader,
+    /// Eyes in the kernel, where they are to be had.
+    sensor: Option<Sensor>,
 }
 
 /// Something the kernel refused.
@@ -111,8 +115,10 @@ impl Enforcer {
             failures: HashMap::new(),
             behind: BTreeSet::new(),
             load: LoadReader::new(privilege::open_files()),
+            sensor: None,
             roots,
         };
+        moving::mend(&enforcer.roots.run, &enforcer.procfs)?;
         let recovered = enforcer.recover(records)?;
         Ok((enforcer, recovered))
     }

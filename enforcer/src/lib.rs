@@ -22,6 +22,7 @@ pub mod member;
 pub mod privilege;
 pub mod procfs;
 pub mod roots;
+pub mod sensor;
 pub mod status;
 pub mod subject;
 pub mod sys;

@@ -4,3 +4,5 @@
 pub mod affinity;
 pub(crate) mod connector;
 pub mod sched;
+#[cfg(feature = "sensor")]
+pub(crate) mod sensor;

@@ -8,6 +8,7 @@ use cotenant_compiler::topology::{Topology, TopologySource};
 use cotenant_compiler::{Plan, compile_on};
 use cotenant_enforcer::cgroup::{Hierarchy, Magic, Version};
 use cotenant_enforcer::roots::Roots;
+use cotenant_enforcer::sensor::Sensor;
 
 use crate::cli::{Machine, PolicyPaths};
 use crate::comparison::Comparison;
@@ -67,7 +68,8 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     }
     let machine = Topology::load(&options.machine.source)?;
     let facilities = match options.machine.source {
-        TopologySource::Live => host::facilities(),
+        // As `enforce` would find it, started by whoever asks.
+        TopologySource::Live => host::facilities(Sensor::open(&Roots::default(), &machine).ok().as_ref()),
         _ => Facilities::default(),
     };
     let Some(plan) = planned(&options.policy.paths, &machine, facilities, tell)? else { return Ok(Outcome::Refused) };

@@ -93,6 +93,7 @@ pub(crate) fn tiers(placement: &Placement) -> Vec<String> {
         (0, _) => tier.brief(),
         (_, Some(1)) => format!("then {} when no core is idle", tier.brief()),
         (_, Some(below)) => format!("then {} below {below} idle cores", tier.brief()),
+        (_, None) if placement.spread => format!("then {} when no core is idle", tier.brief()),
         (_, None) => format!("then {}", tier.brief()),
     };
     placement.tiers.iter().enumerate().map(said).collect()

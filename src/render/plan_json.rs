@@ -46,6 +46,8 @@ struct Placed<'a> {
     tiers: Vec<Cpus>,
     /// The second tier opens when fewer cores than this are idle; null with one tier.
     spill_below: Option<u32>,
+    /// Whether the sensor moves threads that share a core to one that is idle.
+    spread: bool,
     /// `only when core idle`; null where the class always runs.
     gate: Option<&'static str>,
     /// `push` or `hold`; null where the policy does not say.
@@ -104,6 +106,7 @@ fn placed<'a>(placement: &'a Placement, sources: &'a SourceSet) -> Placed<'a> {
         zone: (&placement.zone).into(),
         tiers: placement.tiers.iter().map(Cpus::from).collect(),
         spill_below: placement.spill_below,
+        spread: placement.spread,
         gate: placement.gate.map(gate),
         equal_prio: placement.equal_prio.map(|mode| match mode {
             EqualPrio::Push => "push",

@@ -54,7 +54,9 @@ pub(crate) fn plan(
     let floors = floors(&drafts);
     let mut classes = Vec::new();
     let mut complete = true;
+    let mut sensed = 0;
     for (position, draft) in drafts.into_iter().enumerate() {
+        let facilities = Facilities { sensor: facilities.sensor && sensed < Facilities::SENSED_CLASSES, ..facilities };
         let placement = match draft.class.kind.value {
             ClassKind::Unmanaged => Some(None),
             _ => placement(position, &draft, &floors, topology, facilities, &mut report).map(Some),
@@ -63,6 +65,7 @@ pub(crate) fn plan(
             complete = false;
             continue;
         };
+        sensed += usize::from(placement.as_ref().is_some_and(|placement| placement.spread));
         classes.push(PlannedClass {
             name: draft.class.name.value,
             kind: draft.class.kind.value,
@@ -177,6 +180,8 @@ fn placement(
     let open = ceiling::within(class, &zone, open, &draft.floor, topology, report);
     let fronts: CpuSet = leaders(&open, topology).into_iter().collect();
     let siblings = open.difference(&fronts);
+    // Pinned threads cannot be moved, and gated ones have what their gate leaves them.
+    let movable = settings.core_idle.is_none() && settings.equal_prio.is_none_or(|mode| mode.value != EqualPrio::Hold);
     let overflows = (settings.prefer_idle_core.is_some() || settings.spill.is_some()) && settings.never_spill.is_none();
     let (tiers, spill_below) = match settings.never_spill {
         Some(_) => (vec![fronts], None),
@@ -186,6 +191,9 @@ fn placement(
         }
         None => (vec![open], None),
     };
+    let spread = facilities.sensor && spill_below.is_some() && movable;
+    // One core to spare is what the sensor sees to by itself; for more, the load says how many siblings are open.
+    let spill_below = spill_below.filter(|below| !spread || *below != 1);
     // Where no core has siblings a CPU is a core, and SCHED_IDLE already gives way on it.
     let kernel_gives_way = !topology.has_smt() && class.kind.value == ClassKind::Batch;
     let mut placement = Placement {
@@ -193,6 +201,7 @@ fn placement(
         kept_for_others,
         tiers,
         spill_below,
+        spread,
         gate: settings.core_idle.filter(|_| !kernel_gives_way).map(|_| Gate::CoreIdle),
         equal_prio: settings.equal_prio.map(|mode| mode.value),
         floor: draft.floor.clone(),

@@ -10,3 +10,8 @@ pub struct Facilities {
     /// A program on `sched_switch` can be loaded that rings the moment a clause is broken.
     pub sensor: bool,
 }
+
+impl Facilities {
+    /// Classes with `prefer idle core` that a sensor can tell apart. Those beyond are kept by the tick loop.
+    pub const SENSED_CLASSES: usize = 250;
+}

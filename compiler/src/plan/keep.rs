@@ -14,7 +14,7 @@ pub(super) fn clauses(
     class: &PolicyClass,
     placement: &Placement,
     topology: &Topology,
-    _facilities: Facilities,
+    facilities: Facilities,
 ) -> Vec<KeptClause> {
     let mut kept: Vec<KeptClause> = [
         scheduling(class, placement),
@@ -23,7 +23,7 @@ pub(super) fn clauses(
         prefer_idle_core(class, placement),
         spill(class, placement),
         never_spill(class, placement),
-        gate(class, placement, topology),
+        gate(class, placement, topology, facilities),
         floor(class, placement),
         equal_prio(class, placement),
     ]
@@ -73,6 +73,10 @@ fn zone(class: &PolicyClass, placement: &Placement) -> Option<KeptClause> {
 fn prefer_idle_core(class: &PolicyClass, placement: &Placement) -> Option<KeptClause> {
     let span = Some(class.settings.prefer_idle_core?);
     let text = "prefer idle core";
+    if let (true, [fronts, siblings]) = (placement.spread, &placement.tiers[..]) {
+        let effect = format!("{}: moved off a shared core while another is idle", fronts.union(siblings).brief());
+        return Some(kept(text, span, effect, Means::Sensor, Strength::Reactive));
+    }
     Some(match (&placement.tiers[..], placement.spill_below) {
         ([fronts, siblings], Some(_)) => {
             let effect = format!("fronts {} first, siblings {} as overflow", fronts.brief(), siblings.brief());
@@ -101,6 +105,10 @@ fn spill(class: &PolicyClass, placement: &Placement) -> Option<KeptClause> {
             let effect = format!("siblings open when fewer than {below} {cores} idle");
             kept(text, Some(spill.span), effect, Means::TickLoop, Strength::Reactive)
         }
+        None if placement.spread => {
+            let effect = "siblings stay in use while no core is idle".to_owned();
+            kept(text, Some(spill.span), effect, Means::Sensor, Strength::Reactive)
+        }
         None => kept(text, Some(spill.span), "no siblings here".to_owned(), Means::Nothing, Strength::Strict),
     })
 }
@@ -110,17 +118,23 @@ fn never_spill(class: &PolicyClass, placement: &Placement) -> Option<KeptClause>
     Some(kept("never spill", Some(class.settings.never_spill?), effect, Means::AllowedCpus, Strength::Strict))
 }
 
-fn gate(class: &PolicyClass, placement: &Placement, topology: &Topology) -> Option<KeptClause> {
+fn gate(
+    class: &PolicyClass,
+    placement: &Placement,
+    topology: &Topology,
+    facilities: Facilities,
+) -> Option<KeptClause> {
+    let means = if facilities.sensor { Means::Sensor } else { Means::TickLoop };
     let span = Some(class.settings.core_idle?);
     let text = "only when core idle";
     Some(match placement.gate {
         Some(_) if topology.has_smt() => {
             let effect = "off every core on which others run".to_owned();
-            kept(text, span, effect, Means::TickLoop, Strength::Reactive)
+            kept(text, span, effect, means, Strength::Reactive)
         }
         Some(_) => {
             let effect = "off every CPU on which others run".to_owned();
-            kept(text, span, effect, Means::TickLoop, Strength::Reactive)
+            kept(text, span, effect, means, Strength::Reactive)
         }
         None => {
             let effect = "no siblings here: SCHED_IDLE gives way on each CPU".to_owned();

@@ -38,6 +38,7 @@ impl Enforcer {
             Ok(()) => drop(self.failures.remove(&pid)),
             Err(error) => self.failed(pid, error, pass),
         }
+        self.enrol_threads(pid);
         self.repin(class, pass);
     }
 
@@ -78,6 +79,7 @@ impl Enforcer {
         if let Err(error) = noted.and_then(|_| self.attend_threads(pid, placement, Some(tid))) {
             self.failed(pid, error, pass);
         }
+        self.enrol_threads(pid);
         self.repin(class, pass);
     }
 

@@ -82,6 +82,7 @@ impl Enforcer {
         self.assignment = Assignment::initial(&self.plan);
         self.pins.clear();
         self.behind.clear();
+        self.watch_plan()?;
         let mut pass = Pass::default();
         // What is of no class any more goes back first.
         let place_of = |old: &PlannedClass| self.plan.classes.iter().position(|class| class.succeeds(old));

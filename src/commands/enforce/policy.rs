@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use cotenant_compiler::Plan;
+use cotenant_compiler::plan::Facilities;
 use cotenant_compiler::topology::Topology;
 use cotenant_enforcer::daemon::{Host, Notice, View};
 use cotenant_grammar::SourceSet;
@@ -20,6 +21,7 @@ const LOG_WIDTH: usize = 100;
 pub(super) struct PolicyOnDisk {
     paths: Vec<PathBuf>,
     machine: Topology,
+    facilities: Facilities,
     /// What the last look found: texts, or what kept them from being read.
     seen: Result<SourceSet, String>,
     /// The last texts that could be read.
@@ -28,8 +30,13 @@ pub(super) struct PolicyOnDisk {
 
 impl PolicyOnDisk {
     /// The policy of these paths, as it was read for the first time.
-    pub(super) fn new(paths: &[PathBuf], machine: Topology, first: SourceSet) -> PolicyOnDisk {
-        PolicyOnDisk { paths: paths.to_owned(), machine, seen: Ok(first.clone()), readable: first }
+    pub(super) fn new(
+        paths: &[PathBuf],
+        machine: Topology,
+        facilities: Facilities,
+        first: SourceSet,
+    ) -> PolicyOnDisk {
+        PolicyOnDisk { paths: paths.to_owned(), machine, facilities, seen: Ok(first.clone()), readable: first }
     }
 
     fn refusal(compiled: &Compiled) -> String {
@@ -40,7 +47,7 @@ impl PolicyOnDisk {
 
 impl Host for PolicyOnDisk {
     fn load(&mut self) -> Result<Option<Plan>, String> {
-        let compiled = compiled(&self.paths, &self.machine);
+        let compiled = compiled(&self.paths, &self.machine, self.facilities);
         let now = compiled.as_ref().map(|compiled| compiled.sources.clone()).map_err(Failure::text);
         if now == self.seen {
             return Ok(None);

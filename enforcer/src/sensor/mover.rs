@@ -1,0 +1,195 @@
+//! The hands: a thread that waits for the bell and moves one thread after another.
+//!
+//! A move is two writes of a thread's mask: to the free core, which takes it there at once, and back to what it asked for
+//! itself. What it asked for is read from the kernel directly before, because the effective mask is only what its cpuset
+//! leaves of that, and a thread that got the effective one back would stay narrowed when the cpuset widens. Where the mask is
+//! not the one that moved it any more, somebody else has set another meanwhile, and that one stays.
+
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use cotenant_compiler::{CpuId, CpuSet};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+
+use super::spread::{Move, Orders, orders};
+use super::view::{Shape, look};
+use crate::error::{KernelError, Object, errno_of};
+use crate::ids::Tid;
+use crate::journal::moving::{Moving, MovingFile};
+use crate::sys::affinity::Alone;
+use crate::sys::sensor::layout::Shared;
+use crate::sys::sensor::{Asked, Asker, Memory, Ringer};
+
+/// How long a core that gave or took a thread is left alone.
+const REST: Duration = Duration::from_millis(1);
+
+/// Looks after one ring, before whoever else has something to do gets a chance.
+const LOOKS: usize = 8;
+
+/// What the hands did.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) moves: AtomicU64,
+    pub(super) unmade: AtomicU64,
+}
+
+/// Everything that the thread has.
+pub(super) struct Hands {
+    pub(super) memory: Arc<Memory>,
+    pub(super) shape: Arc<Shape>,
+    pub(super) bell: Ringer,
+    pub(super) asker: Asker,
+    pub(super) file: MovingFile,
+    pub(super) possible: CpuSet,
+    pub(super) tally: Arc<Tally>,
+}
+
+/// The thread, until it is dropped.
+pub(super) struct Mover {
+    end: Arc<EventFd>,
+    thread: Option<JoinHandle<()>>,
+    tid: Tid,
+}
+
+impl Mover {
+    /// Starts it. It has whatever priority a new thread of the caller has.
+    pub(super) fn start(hands: Hands) -> Result<Mover, KernelError> {
+        let fail = |errno| KernelError::new(Object::Sensor, "listen to", errno);
+        let end = Arc::new(EventFd::from_value_and_flags(0, EfdFlags::EFD_CLOEXEC).map_err(fail)?);
+        let (said, told) = std::sync::mpsc::channel();
+        let listener = Arc::clone(&end);
+        let run = move || {
+            // Whoever started it waits for this.
+            let _ = said.send(Tid::current());
+            serve(hands, &listener);
+        };
+        let thread = std::thread::Builder::new().name("cotenant-mover".to_owned()).spawn(run);
+        let thread = thread.map_err(|error| fail(errno_of(&error)))?;
+        let tid = told.recv().map_err(|_| fail(Errno::ESRCH))?;
+        Ok(Mover { end, thread: Some(thread), tid })
+    }
+
+    /// The thread's id, for its priority.
+    pub(super) fn tid(&self) -> Tid {
+        self.tid
+    }
+}
+
+impl Drop for Mover {
+    fn drop(&mut self) {
+        // The move that is under way is completed first.
+        if self.end.write(1).is_ok()
+            && let Some(thread) = self.thread.take()
+        {
+            drop(thread.join());
+        }
+    }
+}
+
+fn serve(mut hands: Hands, end: &EventFd) {
+    let mut resting: Vec<Option<Instant>> = vec![None; hands.shape.cores.len()];
+    loop {
+        let mut fds = [PollFd::new(hands.bell.as_fd(), PollFlags::POLLIN), PollFd::new(end.as_fd(), PollFlags::POLLIN)];
+        let waited = poll(&mut fds, PollTimeout::NONE);
+        let [_, ended] = fds.map(|fd| fd.any().unwrap_or(false));
+        if ended || waited.is_err_and(|errno| errno != Errno::EINTR) {
+            return;
+        }
+        hands.bell.hush();
+        answer(&mut hands, &mut resting);
+    }
+}
+
+/// Acts until nothing is left to do, and makes the bell ready last: what changes before that is seen here, and what changes
+/// after it rings.
+fn answer(hands: &mut Hands, resting: &mut [Option<Instant>]) {
+    let memory = Arc::clone(&hands.memory);
+    let shared = memory.shared();
+    for _ in 0..LOOKS {
+        let Orders { moves, stuck } = now(shared, &hands.shape, resting);
+        for it in &moves {
+            let made = carry_out(hands, shared, it);
+            match made {
+                true => hands.tally.moves.fetch_add(1, Relaxed),
+                false => hands.tally.unmade.fetch_add(1, Relaxed),
+            };
+            for core in [it.from, it.to] {
+                mute(shared, core);
+                if let Some(rest) = resting.get_mut(core) {
+                    *rest = Some(Instant::now());
+                }
+            }
+        }
+        stuck.iter().for_each(|core| mute(shared, *core));
+        shared.pending.store(0, SeqCst);
+        if now(shared, &hands.shape, resting).moves.is_empty() || shared.pending.swap(1, SeqCst) == 1 {
+            // Nothing to do, or it has rung again, which is answered next.
+            return;
+        }
+    }
+    shared.pending.store(0, SeqCst);
+}
+
+fn now(shared: &Shared, shape: &Shape, resting: &[Option<Instant>]) -> Orders {
+    let rests = |core: usize| resting.get(core).copied().flatten().is_some_and(|since: Instant| since.elapsed() < REST);
+    orders(&look(shared, shape, rests))
+}
+
+/// The program leaves the core alone from its next switch on, for a millisecond.
+fn mute(shared: &Shared, core: usize) {
+    if let Some(core) = shared.cores.get(core) {
+        core.muted.store(1, SeqCst);
+    }
+}
+
+/// Whether the thread was moved.
+fn carry_out(hands: &mut Hands, shared: &Shared, it: &Move) -> bool {
+    let masks = Alone::wait();
+    let Ok(allowed) = masks.get(it.tid) else { return false };
+    // Its cpuset may have changed since it began to run.
+    let to = it.cpus.intersection(&allowed);
+    if to.is_empty() {
+        return false;
+    }
+    let asked = match hands.asker.ask(it.tid) {
+        Asked::Own(own) => own,
+        Asked::Nothing => hands.possible.clone(),
+        Asked::Unknown => allowed,
+    };
+    let moving = Moving { tid: it.tid, born: it.born, asked, to };
+    if hands.file.begin(&moving).is_err() {
+        return false;
+    }
+    shared.moving.store(it.tid.0.unsigned_abs(), SeqCst);
+    let moved = masks.set(it.tid, &moving.to);
+    if moved.is_ok() && masks.get(it.tid).is_ok_and(|now| now.is_subset(&moving.to)) {
+        // That it has ended is no matter any more.
+        drop(masks.set(it.tid, &moving.asked));
+    }
+    shared.moving.store(0, SeqCst);
+    drop(hands.file.end());
+    if moved.as_ref().is_err_and(|error| error.errno() == Errno::EINVAL) {
+        note_offline(shared, &moving.to);
+    }
+    moved.is_ok()
+}
+
+/// After a refusal: CPUs that are offline look idle, because the last that they ran was nothing.
+fn note_offline(shared: &Shared, tried: &CpuSet) {
+    for cpu in tried.iter().filter(|cpu| !is_online(*cpu)) {
+        if let Some(word) = shared.offline.get(cpu.0 as usize / 64) {
+            word.fetch_or(1 << (cpu.0 % 64), SeqCst);
+        }
+    }
+}
+
+/// See `Documentation/ABI/testing/sysfs-devices-system-cpu`; a CPU that cannot be switched off has no such file.
+fn is_online(cpu: CpuId) -> bool {
+    std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/online")).map_or(true, |text| text.trim() == "1")
+}
