@@ -90,12 +90,19 @@ pub(crate) struct PolicyPaths {
 /// The machine a command is about.
 #[derive(Debug, Args)]
 pub(crate) struct Machine {
-    /// The machine: `live`, a file that `lstopo --of xml` wrote, or levels such as "pack:2 core:8 pu:2".
+    /// The machine: `live`, a file that `lstopo --of xml` wrote, or levels such as "pack:2 core:8 pu:2" [default: live]
     ///
     /// Levels are hwloc's synthetic notation, from the outside in: "pack:2 core:8 pu:2" is two packages of eight cores of
     /// two threads.
-    #[arg(long = "topology", value_name = "T", default_value = "live")]
-    pub(crate) source: TopologySource,
+    #[arg(long = "topology", value_name = "T")]
+    pub(crate) named: Option<TopologySource>,
+}
+
+impl Machine {
+    /// The one that is named, or else this one.
+    pub(crate) fn source(&self) -> &TopologySource {
+        self.named.as_ref().unwrap_or(&TopologySource::Live)
+    }
 }
 
 /// The two ways a result can be shown.

@@ -4,12 +4,14 @@
 //! Nothing here asks where the plans come from, so that the one in force can take the place of the older.
 
 mod aspects;
+mod demands;
+mod host;
 mod order;
 
 use cotenant_compiler::Plan;
-use cotenant_compiler::plan::PlannedClass;
+use cotenant_compiler::plan::{PlannedClass, gone, predecessors};
 
-use aspects::Aspect;
+use aspects::{Aspect, differences};
 
 /// The differences between two plans.
 #[derive(Debug, Default)]
@@ -22,6 +24,10 @@ pub(crate) struct Comparison {
     pub(crate) removed: Vec<Described>,
     /// Classes that are matched earlier or later than before, among those that both plans have.
     pub(crate) moved: Vec<Moved>,
+    /// What the host must be.
+    pub(crate) requirements: Vec<Change>,
+    /// Settings of the kernel, for all that runs on the host.
+    pub(crate) kernel: Vec<Change>,
 }
 
 /// A class that only one plan has.
@@ -41,7 +47,7 @@ pub(crate) struct Changed {
     pub(crate) changes: Vec<Change>,
 }
 
-/// One thing that a class says differently; absent is what it does not say.
+/// One thing that is said differently; absent is what is not said.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) what: String,
@@ -62,10 +68,15 @@ pub(crate) struct Moved {
 impl Comparison {
     /// Compares an older plan with a newer one.
     pub(crate) fn of(old: &Plan, new: &Plan) -> Comparison {
-        let mut comparison = Comparison::default();
+        let predecessors = predecessors(old, new);
+        let mut comparison = Comparison {
+            removed: gone(old, &predecessors).map(described).collect(),
+            requirements: host::requirements(old, new),
+            kernel: host::kernel(old, new),
+            ..Comparison::default()
+        };
         let mut pairs = Vec::new();
-        for (at, class) in new.classes.iter().enumerate() {
-            let before = old.classes.iter().position(|it| same_class(it, class));
+        for (at, (class, before)) in new.classes.iter().zip(predecessors).enumerate() {
             match before.and_then(|before| Some((before, old.classes.get(before)?))) {
                 None => comparison.added.push(described(class)),
                 Some((before, was)) => {
@@ -78,8 +89,6 @@ impl Comparison {
                 }
             }
         }
-        let gone = old.classes.iter().filter(|class| !new.classes.iter().any(|it| same_class(class, it)));
-        comparison.removed = gone.map(described).collect();
         let names: Vec<&str> = new.classes.iter().map(|class| class.name.as_str()).collect();
         comparison.moved = order::moved(&pairs, &names);
         comparison
@@ -87,13 +96,9 @@ impl Comparison {
 
     /// Whether the plans do the same.
     pub(crate) fn is_empty(&self) -> bool {
-        self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty() && self.moved.is_empty()
+        let classes_stay = self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty();
+        classes_stay && self.moved.is_empty() && self.requirements.is_empty() && self.kernel.is_empty()
     }
-}
-
-/// Classes go by their names; nameless `unmanaged` ones by what they match.
-fn same_class(a: &PlannedClass, b: &PlannedClass) -> bool {
-    a.name == b.name && (a.placement.is_some() || b.placement.is_some() || a.selector == b.selector)
 }
 
 fn described(class: &PlannedClass) -> Described {
@@ -105,19 +110,11 @@ fn changes(old: &PlannedClass, new: &PlannedClass) -> Vec<Change> {
     let all = |class: &PlannedClass| -> Vec<Aspect> {
         std::iter::once(aspects::kind(class)).chain(aspects::of(class)).chain(aspects::promises(class)).collect()
     };
-    let (before, after) = (all(old), all(new));
-    let find = |aspects: &[Aspect], what: &str| aspects.iter().find(|it| it.what == what).map(|it| it.text.clone());
-    let kept = after.iter().map(|it| &it.what);
-    let gone = before.iter().map(|it| &it.what).filter(|what| !after.iter().any(|it| it.what == **what));
-    let mut changes = Vec::new();
-    for what in kept.chain(gone) {
-        let (before, after) = (find(&before, what), find(&after, what));
-        // That a clause which is new or gone is kept by some means is no news.
-        let promise = aspects::is_promise(what) && (before.is_none() || after.is_none());
-        if before != after && !promise {
-            let note = (what == aspects::CPUS).then(|| aspects::shifted(old, new)).flatten();
-            changes.push(Change { what: what.clone(), before, after, note });
-        }
+    let mut changes = differences(&all(old), &all(new));
+    // That a clause which is new or gone is kept by some means is no news.
+    changes.retain(|it| !aspects::is_promise(&it.what) || it.before.is_some() && it.after.is_some());
+    for change in changes.iter_mut().filter(|change| change.what == aspects::CPUS) {
+        change.note = aspects::shifted(old, new);
     }
     changes
 }

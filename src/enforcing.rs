@@ -15,12 +15,19 @@ use crate::failure::Failure;
 use crate::terminal::{Look, tell};
 use crate::{host, load, render};
 
+/// Where a daemon is found.
+#[derive(Debug, Args)]
+pub(crate) struct RunDirectory {
+    /// Directory of the journal, the lock and the control socket.
+    #[arg(long = "run-dir", value_name = "DIR", default_value = "/run/cotenant", help_heading = "Places")]
+    pub(crate) path: PathBuf,
+}
+
 /// Where cotenant keeps what it must know to put everything back.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
-    /// Directory of the journal, the lock and the control socket.
-    #[arg(long, value_name = "DIR", default_value = "/run/cotenant", help_heading = "Places")]
-    run_dir: PathBuf,
+    #[command(flatten)]
+    run: RunDirectory,
     /// Name of the control group below which processes are moved.
     #[arg(long, value_name = "NAME", default_value = "cotenant", help_heading = "Places")]
     group: String,
@@ -29,7 +36,7 @@ pub(crate) struct Place {
 impl Place {
     /// The kernel's file systems where they always are, and the enforcer's own things here.
     pub(crate) fn roots(&self) -> Roots {
-        Roots { run: self.run_dir.clone(), group: self.group.clone(), ..Roots::default() }
+        Roots { run: self.run.path.clone(), group: self.group.clone(), ..Roots::default() }
     }
 }
 

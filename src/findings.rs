@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cotenant_compiler::Checked;
 use cotenant_compiler::plan::Facilities;
+use cotenant_compiler::{Checked, Plan};
 use cotenant_grammar::{Code, Diagnostic, Diagnostics, Span};
 
 use crate::fleet::Host;
@@ -33,8 +33,14 @@ pub(crate) struct Findings {
 
 impl Findings {
     /// Checks a policy against every machine. What needs no machine was asked once, and equal machines are asked once.
-    /// `here` is what only the machine this program runs on can tell; it is asked where that is one of them.
-    pub(crate) fn of(checked: &Checked, hosts: &[Host], here: impl Fn() -> Diagnostics) -> Findings {
+    /// `here` is what only the machine this program runs on can tell; it is asked where that is one of them. `noted` is what
+    /// else is to be said of a plan.
+    pub(crate) fn of(
+        checked: &Checked,
+        hosts: &[Host],
+        here: impl Fn() -> Diagnostics,
+        noted: impl Fn(&Plan) -> Diagnostics,
+    ) -> Findings {
         let mut seen = Merged::default();
         // Classes of the plan, where there is one, machine by machine.
         let mut plans: Vec<Option<usize>> = Vec::new();
@@ -47,9 +53,12 @@ impl Findings {
                     classes
                 }
                 None => {
-                    let facilities = if host.live { host::facilities(None) } else { Facilities::default() };
+                    let facilities = if host.live { host::facilities() } else { Facilities::default() };
                     let (plan, found) = checked.plan(&host.topology, facilities);
                     found.iter().for_each(|diagnostic| seen.add(diagnostic, at));
+                    if let Some(plan) = &plan {
+                        noted(plan).iter().for_each(|diagnostic| seen.add(diagnostic, at));
+                    }
                     plan.map(|plan| plan.classes.len())
                 }
             });

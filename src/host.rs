@@ -3,6 +3,8 @@
 use cotenant_compiler::lints::{HostFacts, on_host};
 use cotenant_compiler::plan::{Facilities, Host};
 use cotenant_compiler::selector::Account;
+use cotenant_compiler::topology::Topology;
+use cotenant_enforcer::roots::Roots;
 use cotenant_enforcer::sensor::Sensor;
 use cotenant_grammar::tree::LinuxVersion;
 use cotenant_grammar::{Diagnostics, SourceSet};
@@ -40,9 +42,14 @@ pub(crate) fn facts() -> Host {
     }
 }
 
-/// The means that this host has for keeping a clause, a sensor where one is at hand.
-pub(crate) fn facilities(sensor: Option<&Sensor>) -> Facilities {
-    Facilities { sensor: sensor.is_some(), ..Facilities::default() }
+/// The means that this host has for keeping a clause, a sensor aside, which somebody must hold.
+pub(crate) fn facilities() -> Facilities {
+    Facilities::default()
+}
+
+/// The means that `enforce` would find here, started by whoever asks.
+pub(crate) fn facilities_of_daemon(machine: &Topology) -> Facilities {
+    Facilities { sensor: Sensor::open(&Roots::default(), machine).is_ok(), ..facilities() }
 }
 
 /// The 6 and 12 of `6.12.48+deb13-amd64`.

@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod comparison;
+mod enforced;
 mod enforcing;
 mod failure;
 mod findings;

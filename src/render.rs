@@ -39,7 +39,7 @@ pub(crate) use status_json::status_json;
 pub(crate) use summary::{found, passed};
 pub(crate) use svg::plan_svg;
 pub(crate) use topology::topology;
-pub(crate) use topology_json::topology_json;
+pub(crate) use topology_json::{Machine, topology_json};
 
 /// The version of every JSON document this program writes. It changes when a field is removed or comes to mean something
 /// else; added fields leave it alone.

@@ -9,6 +9,8 @@
 mod apply;
 #[path = "live/enforce.rs"]
 mod enforce;
+#[path = "live/enforced.rs"]
+mod enforced;
 #[path = "live/refusals.rs"]
 mod refusals;
 #[path = "live/reload.rs"]

@@ -101,6 +101,66 @@ fn a_plan_as_json_names_every_cpu() {
 }
 
 #[test]
+fn a_plan_as_json_gives_every_clause_as_a_value() {
+    let text = "require: linux 5.14, cgroup v2, host \"web*\", at least 2 cores; kernel: rt runtime 90.5%, feature WAKEUP_PREEMPTION off; \
+        class b: nice 1; class a: on cores 0-1, prefer cores 0-0, share core with itself, class b, only when llc idle, \
+        wait at most 1.5s, slice 500us, weight 200, quota 2.5 cpus, clamp 10%-50.5%, memory bandwidth at most 30%, \
+        llc at most 12.5%, insist, place by move; deadline class d: runtime 2ms every 10ms, deadline 8ms;";
+    let plan = run_with(&["plan", "--format", "json", "--topology", "core:4 pu:2", "-"], text.as_bytes());
+    let plan: serde_json::Value = serde_json::from_str(&plan.stdout).unwrap();
+    let demands = |class: usize| plan["classes"][class]["placement"]["demands"].clone();
+    assert_eq!(
+        demands(1),
+        serde_json::json!({
+            "deadline": null,
+            "preference": { "what": "cpus", "cpus": { "list": "0-1", "cpus": [0, 1] } },
+            "share_core": { "itself": true, "classes": ["b"] },
+            "only_when_idle": "llc",
+            "wait_at_most_ns": 1_500_000_000,
+            "slice_ns": 500_000,
+            "weight": 200,
+            "quota_cpus": 2.5,
+            "clamp": { "low_percent": 10.0, "high_percent": 50.5 },
+            "memory_bandwidth_percent": 30.0,
+            "llc_percent": 12.5,
+            "on_change": "insist",
+            "place_by": "move",
+        })
+    );
+    assert!(demands(0).as_object().unwrap().values().all(serde_json::Value::is_null), "{:#}", demands(0));
+    assert_eq!(demands(0).as_object().unwrap().len(), demands(1).as_object().unwrap().len());
+    let reserved = serde_json::json!({ "runtime_ns": 2_000_000, "deadline_ns": 8_000_000, "period_ns": 10_000_000 });
+    assert_eq!(demands(2)["deadline"], reserved);
+    let required = |at: usize| {
+        let mut it = plan["requirements"][at].clone();
+        let source = it.as_object_mut().unwrap().remove("source").unwrap();
+        (it, source["start"]["column"].clone())
+    };
+    let null = serde_json::Value::Null;
+    let of = |what: &str, said: &str, value: serde_json::Value| {
+        let mut all = serde_json::json!({ "what": what, "linux": null, "host": null, "least_cores": null });
+        all[said] = value;
+        all
+    };
+    let linux = serde_json::json!({ "major": 5, "minor": 14 });
+    assert_eq!(required(0), (of("linux", "linux", linux), 10.into()));
+    assert_eq!(required(1), (of("cgroup v2", "linux", null.clone()), 22.into()));
+    assert_eq!(required(2), (of("host", "host", "web*".into()), 33.into()));
+    assert_eq!(required(3), (of("cores", "least_cores", 2.into()), 46.into()));
+    assert_eq!(plan["requires"], serde_json::json!(["linux 5.14", "cgroup v2", "host web*", "at least 2 cores"]));
+    let knob = |at: usize, field: &str| plan["kernel"][at][field].clone();
+    assert_eq!(
+        [knob(0, "knob"), knob(0, "rt_runtime_percent"), knob(0, "on")],
+        ["rt runtime".into(), 90.5.into(), null.clone()]
+    );
+    assert_eq!(
+        [knob(1, "feature"), knob(1, "on"), knob(1, "rt_runtime_percent")],
+        ["WAKEUP_PREEMPTION".into(), false.into(), null]
+    );
+    assert_eq!(knob(1, "text"), "feature WAKEUP_PREEMPTION off");
+}
+
+#[test]
 fn a_policy_with_errors_has_no_plan() {
     let plan = run(&["plan", "--topology", "core:4 pu:2", "tests/ui/unknown-clause.policy"]);
     assert_eq!((plan.code, plan.stdout.as_str()), (Some(1), ""));

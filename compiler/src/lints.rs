@@ -4,8 +4,8 @@
 //! needs selectors, what needs a machine, what needs the host. They see whatever could be read and keep silent about what could
 //! not, and about what they cannot decide.
 //!
-//! What a clause's means and strength are is no finding: `cotenant plan` shows them for every clause, and a note for each
-//! would bury what is worth reading.
+//! What keeps each clause is a note to be asked for by itself, [`kept_by`]: one for every class would bury what is worth
+//! reading.
 
 mod above_kernel_threads;
 mod and_for_or;
@@ -15,6 +15,7 @@ mod comparisons;
 mod cover;
 mod host;
 mod joining;
+mod kept_by;
 mod launcher_without_descendants;
 mod logic;
 mod machine;
@@ -25,6 +26,7 @@ mod redundant_match;
 mod shadowed;
 
 pub use host::{HostFacts, on_host};
+pub use kept_by::kept_by;
 pub(crate) use machine::ForMachine;
 
 use cotenant_grammar::Diagnostics;

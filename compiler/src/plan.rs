@@ -13,7 +13,7 @@ mod keep;
 
 pub(crate) use build::plan;
 pub use demands::{CoreSharing, Demands, Preference, Reservation};
-pub use diff::{Change, diff};
+pub use diff::{Change, diff, gone, predecessors};
 pub use facilities::Facilities;
 pub use host::{Host, KernelSetting, Requirement, Unmet};
 

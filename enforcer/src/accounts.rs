@@ -27,6 +27,12 @@ impl Accounts {
         is(account, gid, &self.groups, find)
     }
 
+    /// Remembers of a user what a host that did not know it would have said.
+    #[cfg(test)]
+    pub(crate) fn take_as_unknown(&self, user: &str) {
+        self.users.borrow_mut().insert(user.to_owned(), None);
+    }
+
     /// Drops what was looked up.
     pub fn forget(&self) {
         self.users.borrow_mut().clear();

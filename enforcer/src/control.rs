@@ -7,7 +7,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+use nix::sys::socket::sockopt::{PeerCredentials, SndBufForce};
+use nix::sys::socket::{getsockopt, setsockopt};
 use nix::unistd::{getegid, geteuid};
 
 use crate::enforcer::Pass;
@@ -22,8 +23,10 @@ const LONGEST: usize = 64;
 /// What can be asked of the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
-    /// Say what is in force.
+    /// Say what is in force and how it is kept.
     Status,
+    /// Hand out the policy in force: its texts, and the machine it is enforced for.
+    Policy,
     /// Read the policy again.
     Reload,
     /// Put everything back and end.
@@ -31,9 +34,12 @@ pub enum Request {
 }
 
 impl Request {
+    const ALL: [Request; 4] = [Request::Status, Request::Policy, Request::Reload, Request::Release];
+
     fn word(self) -> &'static str {
         match self {
             Request::Status => "status",
+            Request::Policy => "policy",
             Request::Reload => "reload",
             Request::Release => "release",
         }
@@ -99,7 +105,12 @@ pub struct Client {
 
 impl Client {
     /// Answers and hangs up. A client that has gone away needs no answer.
+    ///
+    /// The kernel is asked to hold the whole answer, so that the daemon does not wait for the client to read it: see
+    /// `SO_SNDBUFFORCE` in socket(7). Without CAP_NET_ADMIN a slow client gets as much as it reads in time.
     pub fn answer(self, text: &[u8]) {
+        // The kernel counts its own overhead in as well, for which it doubles the number; refused, it leaves all as it is.
+        let _ = setsockopt(&self.stream, SndBufForce, &text.len());
         let (mut stream, end, mut left) = (&self.stream, Instant::now() + PATIENCE, text);
         while let Some(patience) = until(end).filter(|_| !left.is_empty()) {
             let written = stream.set_write_timeout(Some(patience)).and_then(|()| stream.write(left));
@@ -151,11 +162,11 @@ fn read(stream: &UnixStream) -> Option<Request> {
         }
     }
     let line = std::str::from_utf8(&line).ok()?;
-    let known = [Request::Status, Request::Reload, Request::Release];
-    known.into_iter().find(|request| request.word() == line.trim_end())
+    Request::ALL.into_iter().find(|request| request.word() == line.trim_end())
 }
 
-/// Asks the daemon of this run directory; none where nobody listens there.
+/// Asks the daemon of this run directory; none where nobody listens there. A request that the daemon does not know is
+/// answered with nothing.
 ///
 /// # Errors
 /// Where the socket is there and cannot be used.
@@ -210,5 +221,26 @@ mod tests {
         assert_eq!(client.join().unwrap(), Some(b"done".to_vec()));
         drop(control);
         assert!(!socket(run.path()).exists());
+    }
+
+    #[test]
+    fn a_large_answer_does_not_wait_for_its_reader() {
+        if !crate::testing::is_root() {
+            return;
+        }
+        let run = tempfile::tempdir().unwrap();
+        let control = Control::listen(run.path()).unwrap();
+        let mut client = UnixStream::connect(socket(run.path())).unwrap();
+        client.write_all(b"policy\n").unwrap();
+        client.shutdown(std::net::Shutdown::Write).unwrap();
+        let (request, from) = control.next().unwrap();
+        assert_eq!(request, Request::Policy);
+        // Nobody reads before all is written; ordinary buffers hold some 200 kB.
+        let text: Vec<u8> = (0..8 << 20).map(|at| b'a' + (at % 26) as u8).collect();
+        from.answer(&text);
+        let mut answer = Vec::new();
+        client.read_to_end(&mut answer).unwrap();
+        assert_eq!(answer.len(), text.len());
+        assert!(answer == text);
     }
 }

@@ -60,6 +60,15 @@ pub struct Counters {
     pub released: u64,
 }
 
+/// Why the policy is read again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// Its files may have changed.
+    Changed,
+    /// Somebody asked for it, by a signal or on the control socket.
+    Asked,
+}
+
 /// What became of reading the policy again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reload {
@@ -94,18 +103,20 @@ pub enum Notice<'a> {
 
 /// Answers of the daemon to its surroundings: what only a program with a command line can know.
 pub trait Host {
-    /// Compiles the policy from its files as they are now; none where they are as they were the last time, right or
-    /// wrong.
+    /// Compiles the policy from its files as they are now; none where nobody [asked](Cause::Asked) and they are as they
+    /// were the last time, right or wrong.
     ///
     /// # Errors
     /// What is wrong with it, as text for a log.
-    fn load(&mut self) -> Result<Option<Plan>, String>;
+    fn load(&mut self, cause: Cause) -> Result<Option<Plan>, String>;
     /// The files and directories the policy is read from.
     fn paths(&self) -> Vec<PathBuf>;
     /// Says something to whoever listens.
     fn tell(&mut self, notice: &Notice<'_>);
     /// Puts a status into the form that the control socket speaks.
     fn encode(&self, view: &View<'_>) -> Vec<u8>;
+    /// Puts the policy in force into the form that the control socket speaks.
+    fn encode_policy(&self, plan: &Plan) -> Vec<u8>;
 }
 
 /// All there is to say about a running daemon.
@@ -252,23 +263,26 @@ impl Daemon {
                 self.changed = Some((self.changed.map_or(now, |(first, _)| first), now));
             }
             if self.settles_in() == Some(Duration::ZERO) {
-                self.reload(host);
+                self.reload(Cause::Changed, host);
             }
             if ready.signals {
                 match read_signal(signals)? {
-                    Some(Signal::SIGHUP) => self.reload(host),
+                    Some(Signal::SIGHUP) => self.reload(Cause::Asked, host),
                     Some(_) => return Ok(None),
                     None => {}
                 }
             }
             while let Some((request, client)) = ready.control.then(|| control.next()).flatten() {
-                match request {
+                let answer = match request {
                     Request::Release => return Ok(Some(client)),
-                    Request::Reload => self.reload(host),
-                    Request::Status => {}
-                }
-                let view = self.view(settings);
-                client.answer(&host.encode(&view));
+                    Request::Policy => host.encode_policy(self.enforcer.plan()),
+                    Request::Reload => {
+                        self.reload(Cause::Asked, host);
+                        host.encode(&self.view(settings))
+                    }
+                    Request::Status => host.encode(&self.view(settings)),
+                };
+                client.answer(&answer);
             }
         }
     }
@@ -292,10 +306,10 @@ impl Daemon {
     }
 
     /// Reads the policy again, and keeps the running plan where that is wrong.
-    fn reload(&mut self, host: &mut dyn Host) {
+    fn reload(&mut self, cause: Cause, host: &mut dyn Host) {
         self.changed = None;
         let mut pass = Pass::default();
-        let loaded = host.load();
+        let loaded = host.load(cause);
         // New links may lead elsewhere, whether or not what they lead to is right.
         if let Err(error) = self.watch.follow(&host.paths()) {
             host.tell(&Notice::Weaker("some changes of the policy's files will go unseen", &error));
@@ -304,10 +318,13 @@ impl Daemon {
             Err(why) => Reload::Refused(why),
             Ok(None) => return,
             Ok(Some(plan)) => match diff(self.enforcer.plan(), &plan) {
-                same if same.is_empty() => {
-                    self.enforcer.restate(plan);
-                    Reload::Unchanged
-                }
+                same if same.is_empty() => match self.enforcer.restate(plan) {
+                    Ok(done) => {
+                        pass.add(done);
+                        Reload::Unchanged
+                    }
+                    Err(error) => Reload::Failed(error),
+                },
                 changes => self.adopt(plan, changes, &mut pass),
             },
         };

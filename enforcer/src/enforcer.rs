@@ -129,11 +129,6 @@ impl Enforcer {
         &self.plan
     }
 
-    /// Takes another wording of the plan in force: nothing changes but where its clauses stand.
-    pub fn restate(&mut self, plan: Plan) {
-        self.plan = Arc::new(plan);
-    }
-
     pub(crate) fn shared_plan(&self) -> &Arc<Plan> {
         &self.plan
     }

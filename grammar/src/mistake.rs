@@ -19,26 +19,86 @@ pub(crate) enum Place {
 
 #[derive(Debug)]
 pub(crate) enum Mistake {
-    TooLarge { at: Span, bytes: usize, limit: usize },
-    TooDeep { at: Span, limit: usize },
-    UnknownWord { place: Place, at: Span, word: String, known: Vec<&'static str> },
-    Unexpected { at: Span, found: String, expected: Vec<&'static str> },
-    Unfinished { after: Span, expected: Vec<&'static str> },
-    MissingSemicolon { after: Span, next: Span },
-    MissingComma { after: Span, next: Span },
-    MissingColon { header: Span, next: Span },
-    EqualsForColon { at: Span },
-    CommaInCpus { at: Span },
-    EmptyClause { at: Span },
-    EmptyBody { header: Span },
-    EmptyStatement { at: Span },
-    UnclosedString { at: Span },
-    UnclosedParenthesis { open: Span },
-    StrayParenthesis { at: Span },
-    BadEscape { at: Span, text: String },
-    NumberTooLarge { at: Span, text: String },
-    ReversedRange { at: Span, first: String, last: String },
-    Include { at: Span, pattern: String, fault: IncludeFault },
+    TooLarge {
+        at: Span,
+        bytes: usize,
+        limit: usize,
+    },
+    TooDeep {
+        at: Span,
+        limit: usize,
+    },
+    UnknownWord {
+        place: Place,
+        at: Span,
+        word: String,
+        known: Vec<&'static str>,
+    },
+    Unexpected {
+        at: Span,
+        found: String,
+        expected: Vec<&'static str>,
+    },
+    Unfinished {
+        after: Span,
+        expected: Vec<&'static str>,
+    },
+    MissingSemicolon {
+        after: Span,
+        next: Span,
+    },
+    /// `write` is what the next clause's first word should have been, where that is misspelt too.
+    MissingComma {
+        after: Span,
+        next: Span,
+        write: Option<&'static str>,
+    },
+    MissingColon {
+        header: Span,
+        next: Span,
+    },
+    EqualsForColon {
+        at: Span,
+    },
+    CommaInCpus {
+        at: Span,
+    },
+    EmptyClause {
+        at: Span,
+    },
+    EmptyBody {
+        header: Span,
+    },
+    EmptyStatement {
+        at: Span,
+    },
+    UnclosedString {
+        at: Span,
+    },
+    UnclosedParenthesis {
+        open: Span,
+    },
+    StrayParenthesis {
+        at: Span,
+    },
+    BadEscape {
+        at: Span,
+        text: String,
+    },
+    NumberTooLarge {
+        at: Span,
+        text: String,
+    },
+    ReversedRange {
+        at: Span,
+        first: String,
+        last: String,
+    },
+    Include {
+        at: Span,
+        pattern: String,
+        fault: IncludeFault,
+    },
 }
 
 /// `a`, `b` or `c`.
@@ -90,10 +150,14 @@ impl From<Mistake> for Diagnostic {
                     .also(next, "the next one begins here")
                     .help("end the statement with `;`")
             }
-            Mistake::MissingComma { after, next } => {
+            Mistake::MissingComma { after, next, write } => {
+                let help = match write {
+                    Some(word) => format!("put a `,` between the clauses, and write `{word}`"),
+                    None => "put a `,` between the clauses".to_owned(),
+                };
                 Diagnostic::error(Code("missing-comma"), "a `,` is missing between two clauses", after, "ends here")
                     .also(next, "the next clause begins here")
-                    .help("put a `,` between the clauses")
+                    .help(help)
             }
             Mistake::MissingColon { header, next } => {
                 Diagnostic::error(Code("missing-colon"), "a `:` is missing behind the header", header, "the header")

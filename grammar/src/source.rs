@@ -141,6 +141,12 @@ impl SourceSet {
         self.inner.inclusions.get(&at)
     }
 
+    /// What each include statement of one source brought, in the order of the statements.
+    pub fn inclusions(&self, source: SourceId) -> impl Iterator<Item = (Span, &Inclusion)> {
+        let from = Span { source, start: 0, end: 0 };
+        self.inner.inclusions.range(from..).take_while(move |(at, _)| at.source == source).map(|(at, it)| (*at, it))
+    }
+
     /// The sources that no other includes, in reading order.
     pub fn roots(&self) -> impl Iterator<Item = SourceId> {
         self.inner.roots.iter().copied()

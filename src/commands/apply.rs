@@ -40,7 +40,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let machine = machine(&options.source)?;
     // Nobody watches once this has ended, so nothing rests on a sensor.
-    let Some(Ready { plan, .. }) = ready(&options.policy.paths, &machine, host::facilities(None))? else {
+    let Some(Ready { plan, .. }) = ready(&options.policy.paths, &machine, host::facilities())? else {
         return Ok(Outcome::Refused);
     };
     let roots = options.place.roots();

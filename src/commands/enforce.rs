@@ -6,6 +6,7 @@ mod policy;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use cotenant_compiler::plan::Facilities;
 use cotenant_compiler::topology::TopologySource;
 use cotenant_enforcer::daemon::{self, DaemonError, Notice, Settings};
 use cotenant_enforcer::lock::Busy;
@@ -14,7 +15,7 @@ use cotenant_enforcer::sensor::Sensor;
 use crate::cli::PolicyPaths;
 use crate::enforcing::{Place, machine, ready};
 use crate::failure::Failure;
-use crate::host::facilities;
+use crate::host;
 use crate::outcome::Outcome;
 use policy::PolicyOnDisk;
 
@@ -35,7 +36,7 @@ Examples:
 
 Signals:
   TERM, INT  put everything back and end
-  HUP        read the policy again now")]
+  HUP        read the policy again now, changed or not, and look up users and groups again")]
 pub(crate) struct Options {
     #[command(flatten)]
     policy: PolicyPaths,
@@ -74,7 +75,7 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
             Err(error) => (None, Some(error)),
         },
     };
-    let facilities = facilities(sensor.as_ref());
+    let facilities = Facilities { sensor: sensor.is_some(), ..host::facilities() };
     let Some(ready) = ready(&options.policy.paths, &machine, facilities)? else { return Ok(Outcome::Refused) };
     log::start();
     if let Some(error) = without.filter(|_| ready.plan.is_reactive()) {

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use clap::{Args, ValueEnum};
-use cotenant_compiler::check;
+use cotenant_compiler::{Plan, check, lints};
 use cotenant_grammar::{Diagnostics, Severity, SourceSet};
 
 use crate::cli::PolicyPaths;
@@ -28,6 +28,7 @@ Examples:
   cotenant lint --topology fleet/ --topology \"pack:2 core:8 pu:2\" web.policy
                                             against every *.xml of a directory, and one more
   cotenant lint --deny warnings -           standard input, in a commit hook
+  cotenant lint --means web.policy          and by what each clause is kept, how strongly
   cotenant lint --format json web.policy    for programs: one object a line, on standard output
   cotenant lint --format sarif web.policy > findings.sarif
                                             for code hosts and editors
@@ -40,6 +41,9 @@ pub(crate) struct Options {
     /// How to show what is found.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    /// Also note what each class is promised: by what each clause is kept, and how strongly.
+    #[arg(long)]
+    means: bool,
     /// What else to refuse, besides errors.
     #[arg(long, value_enum, value_name = "WHAT")]
     deny: Option<Deny>,
@@ -73,7 +77,8 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     }
     let sources = load::load(&options.policy.paths)?;
     let hosts = options.fleet.load()?;
-    let findings = Findings::of(&check(sources.clone()), &hosts, || host::findings(&sources));
+    let means = |plan: &Plan| if options.means { lints::kept_by(plan) } else { Diagnostics::default() };
+    let findings = Findings::of(&check(sources.clone()), &hosts, || host::findings(&sources), means);
     let said = findings.said();
     let denied = options.deny == Some(Deny::Warnings) && said.count(Severity::Warning) > 0;
     match options.format {

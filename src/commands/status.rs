@@ -4,6 +4,7 @@ use clap::Args;
 use cotenant_enforcer::control::{Request, ask};
 
 use crate::cli::ResultFormat;
+use crate::enforced::nothing_enforced;
 use crate::enforcing::Place;
 use crate::failure::Failure;
 use crate::outcome::Outcome;
@@ -26,10 +27,7 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let roots = options.place.roots();
-    let Some(answer) = ask(&roots.run, Request::Status)? else {
-        return Err(Failure::new(format!("nothing is enforced: no daemon answers in `{}`", roots.run.display()))
-            .help("start one with `cotenant enforce PATH`"));
-    };
+    let answer = ask(&roots.run, Request::Status)?.ok_or_else(|| nothing_enforced(&roots.run))?;
     let text = String::from_utf8_lossy(&answer);
     print(&match options.format {
         ResultFormat::Json => text.into_owned(),

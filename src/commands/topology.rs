@@ -29,7 +29,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
-    let machine = Topology::load(&options.machine.source)?;
+    let machine = Topology::load(options.machine.source())?;
     print(&match options.format {
         ResultFormat::Table => render::topology(&machine, Look::of_stdout()),
         ResultFormat::Json => render::topology_json(&machine),

@@ -1,9 +1,10 @@
 //! What a class says, in words, each thing under a heading by which two classes are compared.
 
 use cotenant_compiler::CpuSet;
-use cotenant_compiler::plan::{KeptClause, Placement, PlannedClass};
+use cotenant_compiler::plan::{KeptClause, PlannedClass};
 use cotenant_grammar::tree::EqualPrio;
 
+use super::{Change, demands};
 use crate::render::{gate, scheduling, tiers};
 
 /// The heading under which a class's CPUs stand.
@@ -16,7 +17,7 @@ pub(super) struct Aspect {
     pub(super) text: String,
 }
 
-fn aspect(what: impl Into<String>, text: impl Into<String>) -> Aspect {
+pub(super) fn aspect(what: impl Into<String>, text: impl Into<String>) -> Aspect {
     Aspect { what: what.into(), text: text.into() }
 }
 
@@ -43,7 +44,7 @@ pub(super) fn of(class: &PlannedClass) -> Vec<Aspect> {
         };
         aspect("threads of equal priority", words)
     }));
-    said.extend(others(placement).map(|clause| aspect(topic(clause), clause.text.as_str())));
+    said.extend(demands::of(placement));
     said
 }
 
@@ -61,36 +62,15 @@ pub(super) fn is_promise(what: &str) -> bool {
     what.starts_with('`')
 }
 
-/// Beginnings of clauses that the headings above speak of already.
-const SPOKEN_OF: &[&str] = &[
-    "on",
-    "rt",
-    "fair",
-    "batch",
-    "fifo",
-    "round robin",
-    "priority",
-    "nice",
-    "prefer",
-    "spill",
-    "never spill",
-    "only when",
-    "at least",
-    "push equal",
-    "hold equal",
-    "with descendants",
-];
-
-/// Clauses that no heading speaks of.
-fn others(placement: &Placement) -> impl Iterator<Item = &KeptClause> {
-    let spoken_of = |clause: &&KeptClause| !SPOKEN_OF.iter().any(|start| clause.text.starts_with(start));
-    placement.clauses.iter().filter(spoken_of)
-}
-
-/// The words of a clause up to its first number: by these it is told which clause of another class is its like.
-fn topic(clause: &KeptClause) -> String {
-    let words = clause.text.split_whitespace();
-    words.take_while(|word| !word.contains(|c: char| c.is_ascii_digit())).collect::<Vec<_>>().join(" ")
+/// What is said otherwise, in the order of what is said now; what is no longer said comes last.
+pub(super) fn differences(before: &[Aspect], after: &[Aspect]) -> Vec<Change> {
+    let find = |aspects: &[Aspect], what: &str| aspects.iter().find(|it| it.what == what).map(|it| it.text.clone());
+    let gone = before.iter().filter(|was| !after.iter().any(|it| it.what == was.what));
+    let change = |Aspect { what, .. }: &Aspect| {
+        let (before, after) = (find(before, what), find(after, what));
+        (before != after).then(|| Change { what: what.clone(), before, after, note: None })
+    };
+    after.iter().chain(gone).filter_map(change).collect()
 }
 
 /// CPUs that a class may use and could not before, and the other way round: `gains 4-7, loses 0-1`.

@@ -77,3 +77,113 @@ fn a_clause_kept_by_other_means_is_news() {
     };
     assert_eq!(Comparison::of(&old, &new).changed[0].changes, [change]);
 }
+
+#[test]
+fn what_the_host_must_be_and_what_is_set_there_is_compared() {
+    let class = "class a: nice 1;";
+    let old =
+        format!("require: linux 5.14, host \"web*\"; kernel: autogroup on, rt runtime 95%, feature WAKE on; {class}");
+    let new = format!(
+        "require: linux 6.12, core scheduling, at least 4 cores; kernel: rt runtime 90.5%, feature WAKE off; {class}"
+    );
+    assert_snapshot!(said(&old, &new), @r"
+    ### Placement on 1 package, 1 node, 4 cores, 8 CPUs (2 threads a core)
+
+    Other requirements of the host, other settings of the kernel.
+
+    - **changed** requirements of the host
+      - linux: 5.14 → 6.12
+      - core scheduling: – → required
+      - cores: – → at least 4
+      - host: `web*` → –
+    - **changed** settings of the kernel
+      - rt runtime: 95% → 90.5%
+      - feature WAKE: on → off
+      - autogroup: on → –
+    ");
+    assert_snapshot!(said(class, &format!("kernel: autogroup off; {class}")), @r"
+    ### Placement on 1 package, 1 node, 4 cores, 8 CPUs (2 threads a core)
+
+    Other settings of the kernel.
+
+    - **changed** settings of the kernel
+      - autogroup: – → off
+    ");
+    let other_layout =
+        format!("{class} kernel: feature WAKE on, rt runtime 95%, autogroup on; require: host \"web*\", linux 5.14;");
+    assert!(said(&old, &other_layout).ends_with("Nothing changes: every class gets what it had.\n"));
+}
+
+#[test]
+fn whatever_a_class_asks_for_is_compared() {
+    let asked = "class b: nice 1; class a: prefer idle cpu, share core with nobody, only when llc idle, wait at most 2s, \
+        slice 1ms, weight 100, quota 2 cpus, clamp 10%-50%, memory bandwidth at most 30%, llc at most 25%, yield, \
+        place by cgroup;";
+    let other = "class b: nice 1; class a: prefer cores 0-1, share core with itself, class b, only when node idle, \
+        wait at most 3s, slice 2ms, weight 200, quota 2.5 cpus, clamp 10%-60%, memory bandwidth at most 40%, \
+        llc at most 35%, insist, place by move;";
+    assert_snapshot!(said(asked, other), @r"
+    ### Placement on 1 package, 1 node, 4 cores, 8 CPUs (2 threads a core)
+
+    1 class changed.
+
+    - **changed** fair class `a`
+      - prefers: an idle CPU → CPUs 0-3
+      - shares cores with: nobody → itself, class b
+      - runs: only when llc idle → only when node idle
+      - waits at most: 2s → 3s
+      - slice: 1ms → 2ms
+      - weight: 100 → 200
+      - quota: 2 cpus → 2.5 cpus
+      - clamp: 10%-50% → 10%-60%
+      - memory bandwidth: at most 30% → at most 40%
+      - llc: at most 25% → at most 35%
+      - when others change a thread: yield → insist
+      - placed by: cgroup → move
+    ");
+    let bare = "class b: nice 1; class a: on all;";
+    assert_snapshot!(said(asked, bare), @r"
+    ### Placement on 1 package, 1 node, 4 cores, 8 CPUs (2 threads a core)
+
+    1 class changed.
+
+    - **changed** fair class `a`
+      - prefers: an idle CPU → –
+      - shares cores with: nobody → –
+      - runs: only when llc idle → –
+      - waits at most: 2s → –
+      - slice: 1ms → –
+      - weight: 100 → –
+      - quota: 2 cpus → –
+      - clamp: 10%-50% → –
+      - memory bandwidth: at most 30% → –
+      - llc: at most 25% → –
+      - when others change a thread: yield → –
+      - placed by: cgroup → –
+    ");
+    let deadline = "deadline class d: runtime 2ms every 10ms;";
+    assert_snapshot!(said(deadline, "deadline class d: runtime 2ms every 10ms, deadline 8ms;"), @r"
+    ### Placement on 1 package, 1 node, 4 cores, 8 CPUs (2 threads a core)
+
+    1 class changed.
+
+    - **changed** deadline class `d`
+      - reservation: 2ms every 10ms → 2ms every 10ms, deadline 8ms
+    ");
+}
+
+#[test]
+fn classes_without_a_name_are_told_apart_by_what_they_match() {
+    let old = "unmanaged: match exe sshd; unmanaged: match exe init;";
+    let new = "unmanaged: match exe init; unmanaged: match exe cron;";
+    assert_snapshot!(said(old, new), @r"
+    ### Placement on 1 package, 1 node, 4 cores, 8 CPUs (2 threads a core)
+
+    1 class added, 1 class removed.
+
+    - **added** unmanaged class `unmanaged`
+      - processes: `exe cron`
+    - **removed** unmanaged class `unmanaged`
+      - processes: `exe sshd`
+    ");
+}

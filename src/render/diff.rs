@@ -24,6 +24,8 @@ pub(crate) fn diff(comparison: &Comparison, new: &Plan) -> String {
         text.push_str(&described("removed", class));
     }
     text.push_str(&comparison.moved.iter().map(moved).collect::<String>());
+    text.push_str(&of_host("requirements of the host", &comparison.requirements));
+    text.push_str(&of_host("settings of the kernel", &comparison.kernel));
     printable(&text).into_owned()
 }
 
@@ -35,8 +37,30 @@ fn sum(comparison: &Comparison) -> String {
         (comparison.moved.len(), "matched in another order"),
     ];
     let said = counts.iter().filter(|(count, _)| *count > 0);
-    let parts: Vec<String> = said.map(|(count, what)| format!("{} {what}", counted(*count, "class"))).collect();
-    if parts.is_empty() { "Nothing changes: every class gets what it had".to_owned() } else { parts.join(", ") }
+    let mut parts: Vec<String> = said.map(|(count, what)| format!("{} {what}", counted(*count, "class"))).collect();
+    let other = [
+        (&comparison.requirements, "other requirements of the host"),
+        (&comparison.kernel, "other settings of the kernel"),
+    ];
+    parts.extend(other.into_iter().filter(|(changes, _)| !changes.is_empty()).map(|(_, what)| what.to_owned()));
+    match parts.is_empty() {
+        true => "Nothing changes: every class gets what it had".to_owned(),
+        false => sentence(&parts.join(", ")),
+    }
+}
+
+/// The words with a capital in front.
+fn sentence(words: &str) -> String {
+    let mut rest = words.chars();
+    rest.next().map(|first| first.to_uppercase().chain(rest).collect()).unwrap_or_default()
+}
+
+/// What changes for all that runs on the host; nothing where nothing does.
+fn of_host(what: &str, changes: &[Change]) -> String {
+    if changes.is_empty() {
+        return String::new();
+    }
+    format!("- **changed** {what}\n{}", changes.iter().map(change).collect::<String>())
 }
 
 fn described(word: &str, class: &Described) -> String {
@@ -60,7 +84,7 @@ fn moved(moved: &Moved) -> String {
 
 /// Patterns hold characters that Markdown would take for its own.
 fn value(what: &str, text: &str) -> String {
-    if what == "processes" { code(text) } else { text.to_owned() }
+    if matches!(what, "processes" | "host") { code(text) } else { text.to_owned() }
 }
 
 /// A text as Markdown's code, fenced by more backticks than it holds side by side.

@@ -16,6 +16,10 @@ struct Document<'a> {
     changed: Vec<Changed<'a>>,
     removed: Vec<Class<'a>>,
     moved: Vec<Moved<'a>>,
+    /// What the host must be.
+    requirements: Vec<Difference<'a>>,
+    /// Settings of the kernel.
+    kernel: Vec<Difference<'a>>,
 }
 
 #[derive(Serialize)]
@@ -38,7 +42,7 @@ struct Changed<'a> {
     changes: Vec<Difference<'a>>,
 }
 
-/// Null is what the class does not say.
+/// Null is what is not said.
 #[derive(Serialize)]
 struct Difference<'a> {
     what: &'a str,
@@ -69,6 +73,8 @@ pub(crate) fn diff_json(comparison: &Comparison, new: &Plan) -> String {
         changed: changed.collect(),
         removed: comparison.removed.iter().map(class).collect(),
         moved: moved.map(|it| Moved { name: &it.name, behind: it.behind.as_deref() }).collect(),
+        requirements: comparison.requirements.iter().map(difference).collect(),
+        kernel: comparison.kernel.iter().map(difference).collect(),
     };
     // Cannot fail: nothing in it refuses, and every key is a string.
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"

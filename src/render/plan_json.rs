@@ -1,5 +1,8 @@
 //! A plan as a document for programs. The fields are ours, so that the compiler knows no format.
 
+mod demands;
+mod host;
+
 use cotenant_compiler::Plan;
 use cotenant_compiler::plan::{KeptClause, Placement, PlannedClass, Scheduling};
 use cotenant_grammar::SourceSet;
@@ -11,6 +14,8 @@ use super::cpus::Cpus;
 use super::place::Place;
 use super::plan::gate;
 use super::topology_json::Machine;
+use demands::Asked;
+use host::{Required, Setting, required, setting};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -21,8 +26,10 @@ struct Document<'a> {
     reactive: bool,
     /// What a host must have for the plan to be put in force, as a policy writes it.
     requires: Vec<String>,
+    /// The same, to be told apart without reading words.
+    requirements: Vec<Required<'a>>,
     /// Settings of the kernel.
-    kernel: Vec<Clause<'a>>,
+    kernel: Vec<Setting<'a>>,
     /// In matching order.
     classes: Vec<Class<'a>>,
 }
@@ -55,6 +62,8 @@ struct Placed<'a> {
     floor: Cpus,
     kept_for_others: Cpus,
     scheduling: Attributes,
+    /// What else the class asks for, whether it is carried out or refused.
+    demands: Asked<'a>,
     clauses: Vec<Clause<'a>>,
 }
 
@@ -83,7 +92,8 @@ pub(crate) fn plan_json(plan: &Plan) -> String {
         files: plan.sources.iter().map(|(_, source)| source.name()).collect(),
         reactive: plan.is_reactive(),
         requires: plan.requirements.iter().map(|required| required.value.to_string()).collect(),
-        kernel: plan.kernel.iter().map(|setting| clause(&setting.kept, &plan.sources)).collect(),
+        requirements: plan.requirements.iter().map(|it| required(it, &plan.sources)).collect(),
+        kernel: plan.kernel.iter().map(|it| setting(it, &plan.sources)).collect(),
         classes: plan.classes.iter().map(|it| class(it, &plan.sources)).collect(),
     };
     // Cannot fail: nothing in it refuses, and every key is a string.
@@ -115,6 +125,7 @@ fn placed<'a>(placement: &'a Placement, sources: &'a SourceSet) -> Placed<'a> {
         floor: (&placement.floor).into(),
         kept_for_others: (&placement.kept_for_others).into(),
         scheduling: attributes(placement),
+        demands: Asked::from(&placement.demands),
         clauses: placement.clauses.iter().map(|it| clause(it, sources)).collect(),
     }
 }

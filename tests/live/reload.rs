@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use nix::sys::signal::Signal;
+
 use super::stage::{FIFO, IDLE, OTHER, RR, kernel, stage, until};
 
 #[test]
@@ -89,4 +91,21 @@ fn an_included_file_is_watched_where_it_stands() {
     // A file that the pattern takes in later comes first by its name.
     stage.policy("conf.d/0.policy", "batch class first: match exe @/web and user root;");
     until("the newly included file", || kernel(pid).policy == IDLE);
+}
+
+#[test]
+fn a_reload_that_is_asked_for_happens_whether_or_not_the_text_changed() {
+    let Some(mut stage) = stage() else { return };
+    let policy = stage.policy("p.policy", "class web: match exe @/web, nice 3;");
+    let daemon = stage.daemon(&policy, &[]);
+    let last_reload = || stage.status()["daemon"]["last_reload"]["outcome"].clone();
+    assert_eq!(last_reload(), serde_json::Value::Null);
+    stage.signal(daemon, Signal::SIGHUP);
+    until("the reload", || last_reload() == "unchanged");
+    // A wrong text is said to be wrong again to whoever asks again.
+    let times = || stage.log().matches("the changed policy is wrong").count();
+    stage.policy("p.policy", "class web: match exe @/web, nise 3;");
+    until("the refusal", || times() == 1);
+    stage.signal(daemon, Signal::SIGHUP);
+    until("the second refusal", || times() == 2);
 }

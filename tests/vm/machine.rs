@@ -16,6 +16,9 @@ pub(crate) const PREPARE: &str =
 /// The longest a machine may run. It ends by itself long before, but for a mistake or a host that is all but stopped.
 const PATIENCE: Duration = Duration::from_secs(420);
 
+/// The same where time is counted in instructions, which are few a second.
+const LONG_PATIENCE: Duration = Duration::from_secs(4 * 3600);
+
 /// One machine at a time: two would only take the host's CPUs from each other.
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -26,6 +29,16 @@ pub(crate) enum Kernel {
     Stock,
     /// 6.12 or newer.
     Newer,
+}
+
+/// What time is in the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Time {
+    /// The host's. An emulated CPU stands still whenever the host has something else to do.
+    Host,
+    /// An instruction is a nanosecond, whichever CPU executes it, so that n busy CPUs are each n times slower. Deaf to what
+    /// the host does: shares of time and counts are sound. Needs the emulator that `emulator.sh` gets.
+    Instructions,
 }
 
 /// Whether these tests shall not run. They never pass over by themselves.
@@ -46,14 +59,19 @@ pub(crate) struct Run {
 
 /// Boots a machine of the shape that QEMU's `-smp` takes, runs the script in it and waits for its end.
 pub(crate) fn boot(kernel: Kernel, smp: &str, script: &str) -> Run {
+    boot_in(Time::Host, kernel, smp, script)
+}
+
+/// [`boot`] in one kind of time or the other.
+pub(crate) fn boot_in(time: Time, kernel: Kernel, smp: &str, script: &str) -> Run {
     let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let start = Instant::now();
-    let mut console = console_of(kernel, smp, script);
+    let mut console = console_of(time, kernel, smp, script);
     // The kernel rewrites its own code while it runs, and with several CPUs the emulator does not always see that in time:
     // then one of them executes half an instruction. No process can cause that, so it says nothing about the product.
     if console.contains("Kernel panic - not syncing: Fatal exception") {
         eprintln!("{console}\nthe emulated kernel crashed; once more");
-        console = console_of(kernel, smp, script);
+        console = console_of(time, kernel, smp, script);
     }
     // Shown when the test fails or is asked to say what it sees.
     eprintln!("{console}\nthe machine ran for {:.0?}", start.elapsed());
@@ -64,20 +82,21 @@ pub(crate) fn boot(kernel: Kernel, smp: &str, script: &str) -> Run {
 }
 
 /// What one run prints.
-fn console_of(kernel: Kernel, smp: &str, script: &str) -> String {
+fn console_of(time: Time, kernel: Kernel, smp: &str, script: &str) -> String {
+    let patience = if time == Time::Host { PATIENCE } else { LONG_PATIENCE };
     let directory = tempfile::tempdir().unwrap();
     let (initrd, console) = (directory.path().join("initrd"), directory.path().join("console"));
     fs::write(&initrd, initramfs(script)).unwrap();
     let log = File::create(&console).unwrap();
-    let mut qemu = qemu(kernel, smp, &initrd);
+    let mut qemu = qemu(time, kernel, smp, &initrd);
     qemu.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
     let mut child = qemu.spawn().unwrap_or_else(|error| panic!("qemu-system-x86_64: {error}; {PREPARE}"));
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if start.elapsed() > PATIENCE {
+        if start.elapsed() > patience {
             child.kill().unwrap();
             child.wait().unwrap();
-            panic!("the machine did not end within {PATIENCE:?}:\n{}", text(&console));
+            panic!("the machine did not end within {patience:?}:\n{}", text(&console));
         }
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -89,24 +108,23 @@ fn text(console: &Path) -> String {
 }
 
 /// The emulator for one machine, without hardware's help, so that it runs anywhere and for anybody.
-fn qemu(kernel: Kernel, smp: &str, initrd: &Path) -> Command {
-    let mut qemu = Command::new("qemu-system-x86_64");
+fn qemu(time: Time, kernel: Kernel, smp: &str, initrd: &Path) -> Command {
+    let mut qemu = match time {
+        Time::Host => Command::new("qemu-system-x86_64"),
+        Time::Instructions => emulator(),
+    };
     // A make of processor whose siblings both kernels recognise: 6.1 looks for a leaf that the emulated AMD ones lack.
-    qemu.args([
-        "-accel",
-        "tcg,thread=multi",
-        "-cpu",
-        "max,vendor=GenuineIntel,la57=off",
-        "-smp",
-        smp,
-        "-m",
-        "1024",
-        "-nic",
-        "none",
-    ]);
+    qemu.args(["-cpu", "max,vendor=GenuineIntel,la57=off", "-smp", smp, "-m", "1024", "-nic", "none"]);
     qemu.args(["-nographic", "-no-reboot", "-kernel"]).arg(image(kernel)).arg("-initrd").arg(initrd);
     // Only what ends the kernel is printed: a message in the middle of a line would spoil it.
-    qemu.args(["-append", "console=ttyS0 loglevel=1 panic=-1 nowatchdog mitigations=off"]);
+    let parameters = "console=ttyS0 loglevel=1 panic=-1 nowatchdog mitigations=off";
+    match time {
+        Time::Host => qemu.args(["-accel", "tcg,thread=multi", "-append", parameters]),
+        // The guest may write to its timer; see `take_short_turns` in `guest/lib.sh`.
+        Time::Instructions => qemu
+            .args(["-accel", "tcg", "-icount", "shift=0,sleep=off", "-append"])
+            .arg(format!("{parameters} tsc=reliable iomem=relaxed")),
+    };
     qemu
 }
 
@@ -116,10 +134,31 @@ fn qemu(kernel: Kernel, smp: &str, initrd: &Path) -> Command {
 fn shell() {
     let smp = std::env::var("COTENANT_VM_SMP").unwrap_or_else(|_| "8,sockets=1,cores=4,threads=2".to_owned());
     let kernel = if std::env::var_os("COTENANT_VM_STOCK").is_some() { Kernel::Stock } else { Kernel::Newer };
+    let time = if std::env::var_os("COTENANT_VM_COUNTED").is_some() { Time::Instructions } else { Time::Host };
     let directory = tempfile::tempdir().unwrap();
     let initrd = directory.path().join("initrd");
     fs::write(&initrd, initramfs("ENV=/lib.sh setsid cttyhack sh")).unwrap();
-    assert!(qemu(kernel, &smp, &initrd).status().unwrap().success());
+    assert!(qemu(time, kernel, &smp, &initrd).status().unwrap().success());
+}
+
+/// The emulator that `emulator.sh` gets. The modules of the installed one are not its own.
+fn emulator() -> Command {
+    let root = cache().join("qemu/usr");
+    let program = root.join("bin/qemu-system-x86_64");
+    assert!(program.exists(), "there is no emulator at {}; run `tests/vm/emulator.sh`", program.display());
+    let mut qemu = Command::new(program);
+    qemu.env("QEMU_MODULE_DIR", root.join("lib/x86_64-linux-gnu/qemu"));
+    for firmware in ["share/seabios", "share/qemu"] {
+        qemu.arg("-L").arg(root.join(firmware));
+    }
+    qemu
+}
+
+/// Where `prepare.sh` and `emulator.sh` keep what they get.
+fn cache() -> PathBuf {
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");
+    let cache = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map_or_else(home, PathBuf::from);
+    cache.join("cotenant")
 }
 
 /// Where `prepare.sh` keeps the kernel.
@@ -128,9 +167,7 @@ fn image(kernel: Kernel) -> PathBuf {
         Kernel::Stock => "linux-image-cloud-amd64",
         Kernel::Newer => "linux-image-6.12-cloud-amd64",
     };
-    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache");
-    let cache = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty()).map_or_else(home, PathBuf::from);
-    let path = cache.join("cotenant/kernels").join(name);
+    let path = cache().join("kernels").join(name);
     assert!(path.exists(), "there is no kernel at {}; {PREPARE}", path.display());
     path
 }

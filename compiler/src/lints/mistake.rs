@@ -27,6 +27,7 @@ pub(super) enum Lint {
     RtCoversAll { class: String, at: Span, cpus: String },
     OverlappingFloors { wanted: u32, cores: usize, at: Span, others: Vec<Site> },
     NoSmt { class: String, clauses: Vec<Span> },
+    KeptBy { class: String, counts: Vec<(&'static str, usize)>, clauses: Vec<Site> },
     // What a host makes of it
     NiceUnderAutogroup { at: Span },
     UnknownAccount { what: &'static str, name: String, at: Span },
@@ -204,6 +205,14 @@ impl From<Lint> for Diagnostic {
                 let finding = warning("no-smt", message, first, "nothing to do here");
                 let finding = clauses.iter().skip(1).fold(finding, |finding, at| finding.also(*at, "nor here"));
                 finding.help("keep it for machines with SMT, or remove it")
+            }
+            Lint::KeptBy { class, counts, clauses } => {
+                let counts: Vec<String> = counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
+                let message = format!("what `{class}` is promised: {}", counts.join(", "));
+                let mut clauses = clauses.into_iter();
+                let (at, said) = clauses.next().unwrap_or_default();
+                let note = Diagnostic::new(Severity::Note, Code("kept-by"), message, at, said);
+                clauses.fold(note, |note, (at, said)| note.also(at, said)).help("`cotenant plan` has it as a table")
             }
             Lint::NiceUnderAutogroup { at } => warning(
                 "nice-under-autogroup",

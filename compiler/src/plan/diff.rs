@@ -1,5 +1,7 @@
 //! What one plan changes about another, in words.
 
+use std::collections::{HashMap, HashSet};
+
 use super::{Demands, Plan, PlannedClass};
 
 /// One difference between two plans.
@@ -35,17 +37,37 @@ impl std::fmt::Display for Change {
     }
 }
 
+/// For each class of the new plan, the position of the class of the old plan that it [succeeds](PlannedClass::succeeds).
+/// No class has two successors.
+#[must_use]
+pub fn predecessors(old: &Plan, new: &Plan) -> Vec<Option<usize>> {
+    let mut by_name: HashMap<&str, Vec<(usize, &PlannedClass)>> = HashMap::new();
+    for (at, class) in old.classes.iter().enumerate() {
+        by_name.entry(&class.name).or_default().push((at, class));
+    }
+    let mut find = |class: &PlannedClass| {
+        let left = by_name.get_mut(class.name.as_str())?;
+        let which = left.iter().position(|(_, before)| class.succeeds(before))?;
+        Some(left.remove(which).0)
+    };
+    new.classes.iter().map(&mut find).collect()
+}
+
+/// The classes of the old plan that none of the new one succeeds.
+pub fn gone<'a>(old: &'a Plan, predecessors: &[Option<usize>]) -> impl Iterator<Item = &'a PlannedClass> {
+    let succeeded: HashSet<usize> = predecessors.iter().flatten().copied().collect();
+    old.classes.iter().enumerate().filter(move |(at, _)| !succeeded.contains(at)).map(|(_, class)| class)
+}
+
 /// The differences, in the order of the new plan; removed classes last. Where a class stands in its file does not count.
 #[must_use]
 pub fn diff(old: &Plan, new: &Plan) -> Vec<Change> {
-    let find = |plan: &'_ Plan, class: &PlannedClass| plan.classes.iter().position(|it| class.succeeds(it));
+    let predecessors = predecessors(old, new);
     let mut changes = Vec::new();
-    let mut positions = Vec::new();
-    for class in &new.classes {
-        match find(old, class).and_then(|at| Some((at, old.classes.get(at)?))) {
+    for (class, before) in new.classes.iter().zip(&predecessors) {
+        match before.and_then(|at| old.classes.get(at)) {
             None => changes.push(Change::Added(class.name.clone())),
-            Some((at, before)) => {
-                positions.push(at);
+            Some(before) => {
                 let what = changed(before, class);
                 if !what.is_empty() {
                     changes.push(Change::Changed(class.name.clone(), what));
@@ -53,9 +75,8 @@ pub fn diff(old: &Plan, new: &Plan) -> Vec<Change> {
             }
         }
     }
-    let gone = old.classes.iter().filter(|class| find(new, class).is_none());
-    changes.extend(gone.map(|class| Change::Removed(class.name.clone())));
-    if !positions.is_sorted() {
+    changes.extend(gone(old, &predecessors).map(|class| Change::Removed(class.name.clone())));
+    if !predecessors.iter().flatten().is_sorted() {
         changes.push(Change::Reordered);
     }
     if old.requirements != new.requirements {

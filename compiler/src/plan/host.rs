@@ -10,7 +10,8 @@ use crate::mistake::{HostMistake, Mistake};
 use crate::selector::{Pattern, Scope};
 use crate::topology::Topology;
 
-/// A condition that the machine's shape does not answer.
+/// A condition that a policy makes. A plan is only made for a machine whose shape meets what is asked of it; the rest is for
+/// the host to answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Requirement {
     /// At least this release.
@@ -21,6 +22,10 @@ pub enum Requirement {
     CgroupV2,
     /// The host's name.
     Host(Pattern),
+    /// Cores with more than one thread.
+    Smt,
+    /// At least so many cores.
+    Cores(u32),
 }
 
 /// What is known of a host.
@@ -87,11 +92,14 @@ impl fmt::Display for Requirement {
             Requirement::CoreScheduling => f.write_str("core scheduling"),
             Requirement::CgroupV2 => f.write_str("cgroup v2"),
             Requirement::Host(pattern) => write!(f, "host {pattern}"),
+            Requirement::Smt => f.write_str("smt"),
+            Requirement::Cores(1) => f.write_str("at least 1 core"),
+            Requirement::Cores(least) => write!(f, "at least {least} cores"),
         }
     }
 }
 
-/// Answers what the machine's shape answers, and keeps the rest for the host.
+/// Answers what the machine's shape answers; the rest is for the host.
 pub(super) fn requirements(
     conditions: Vec<At<Condition>>,
     topology: &Topology,
@@ -106,14 +114,14 @@ pub(super) fn requirements(
                 if !topology.has_smt() {
                     refuse("SMT".to_owned(), "one thread a core".to_owned());
                 }
-                continue;
+                Requirement::Smt
             }
             Condition::AtLeastCores(number) => {
                 let has = topology.cores().len();
                 if number.value as usize > has {
                     refuse(format!("{} cores", number.value), has.to_string());
                 }
-                continue;
+                Requirement::Cores(number.value)
             }
             Condition::Linux(version) => Requirement::Linux(version.value),
             Condition::CoreScheduling => Requirement::CoreScheduling,

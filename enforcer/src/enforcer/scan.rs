@@ -72,6 +72,18 @@ impl Enforcer {
         Ok(pass)
     }
 
+    /// Takes another wording of the plan in force. Accounts are looked up again, and everything is looked at: a user may
+    /// be known now who was not before. Else nothing changes but where clauses stand.
+    ///
+    /// # Errors
+    /// As [`Enforcer::scan`]; then the wording stays, too.
+    pub fn restate(&mut self, plan: Plan) -> Result<Pass, KernelError> {
+        self.accounts.forget();
+        let pass = self.scan()?;
+        self.plan = Arc::new(plan);
+        Ok(pass)
+    }
+
     /// Puts another plan in force: the difference is applied, nothing else is touched.
     ///
     /// # Errors

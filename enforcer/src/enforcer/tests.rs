@@ -1,6 +1,7 @@
 //! On real processes and, where this host has it, the real cpuset tree, under names of the test's own.
 
 mod moving;
+mod restating;
 mod way_back;
 mod yielding;
 

@@ -104,10 +104,25 @@ impl<'a> Reader<'a> {
                 return self.report(Mistake::UnknownWord { place: Place::Inside, at, word, known: sharers.to_vec() });
             }
         }
-        if let Some((after, next)) = self.run_on(pair.as_str(), start, body, &tokens) {
-            return self.report(Mistake::MissingComma { after, next });
+        let run_on = self.run_on(pair.as_str(), start, body, &tokens);
+        if let Some((after, next)) = run_on
+            && first_words(body.place()).contains(&next.text)
+        {
+            return self.report(Mistake::MissingComma { after, next: next.span, write: None });
         }
-        self.furthest(body.whole(), pair.as_str(), start, &tokens, body.place());
+        let wrong = self.furthest(body.whole(), pair.as_str(), start, &tokens, body.place());
+        let wrong = match (wrong, run_on) {
+            // No word that could go on from here is near this one; one that begins another clause may be.
+            (Some(Mistake::Unexpected { at, found, expected }), Some((after, next))) if at == next.span => {
+                Some(match nearest(&found, first_words(body.place()).iter().copied()) {
+                    Some(word) => Mistake::MissingComma { after, next: at, write: Some(word) },
+                    None if expected.is_empty() => Mistake::Unexpected { at, found, expected: vec!["`,`", "`;`"] },
+                    None => Mistake::Unexpected { at, found, expected },
+                })
+            }
+            (wrong, _) => wrong,
+        };
+        self.report_any(wrong);
     }
 
     /// Reports what is wrong with text that begins no statement; a definition whose name can be made out is kept, so that
@@ -119,13 +134,17 @@ impl<'a> Reader<'a> {
             let text = pair.as_str().trim_end().trim_end_matches(';');
             match open_string(&tokens) {
                 Some(mistake) => self.report(mistake),
-                None => self.furthest(Rule::include_alone, text, start, &tokens, Place::Inside),
+                None => {
+                    let wrong = self.furthest(Rule::include_alone, text, start, &tokens, Place::Inside);
+                    self.report_any(wrong);
+                }
             }
             return None;
         }
         let header = PolicyParser::parse(Rule::header, pair.as_str()).ok().and_then(|mut pairs| pairs.next());
         let Some(header) = header else {
-            self.furthest(Rule::header_alone, pair.as_str(), start, &tokens, Place::Statement);
+            let wrong = self.furthest(Rule::header_alone, pair.as_str(), start, &tokens, Place::Statement);
+            self.report_any(wrong);
             return None;
         };
         let end = token::last_leaf(header.clone()).as_span().end();
@@ -158,13 +177,25 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn report_any(&mut self, mistake: Option<Mistake>) {
+        if let Some(mistake) = mistake {
+            self.report(mistake);
+        }
+    }
+
     fn tokens(&self, pair: &Pair<'a, Rule>) -> Vec<Token<'a>> {
         let tokens = pair.clone().into_inner().filter(|token| token.as_rule() != Rule::SEMICOLON);
         tokens.map(|it| Token { rule: it.as_rule(), text: it.as_str(), span: self.span(&it) }).collect()
     }
 
-    /// Where a whole clause ends and the word of another begins.
-    fn run_on(&self, text: &str, start: usize, body: Body, tokens: &[Token<'a>]) -> Option<(Span, Span)> {
+    /// The last word of a whole clause that something follows, and what does.
+    fn run_on<'t>(
+        &self,
+        text: &str,
+        start: usize,
+        body: Body,
+        tokens: &'t [Token<'a>],
+    ) -> Option<(Span, &'t Token<'a>)> {
         let read = PolicyParser::parse(body.beginning(), text).ok()?.next_back()?;
         let end = token::last_leaf(read).as_span().end();
         let last = self.bytes(start + end, start + end).end;
@@ -174,12 +205,19 @@ impl<'a> Reader<'a> {
         if next.text == "with" && tokens.first().is_some_and(|first| first.text == "match") {
             return None;
         }
-        first_words(body.place()).contains(&next.text).then_some((before.span, next.span))
+        Some((before.span, next))
     }
 
-    /// Reads the piece with `rule` and reports the place where it went wrong.
-    fn furthest(&mut self, rule: Rule, text: &str, start: usize, tokens: &[Token<'a>], first: Place) {
-        let Err(error) = PolicyParser::parse(rule, text) else { return };
+    /// Reads the piece with `rule` and says where it went wrong, and how.
+    fn furthest(
+        &mut self,
+        rule: Rule,
+        text: &str,
+        start: usize,
+        tokens: &[Token<'a>],
+        first: Place,
+    ) -> Option<Mistake> {
+        let error = PolicyParser::parse(rule, text).err()?;
         let at = self.bytes(start + position(&error.location), start).start;
         let rules = match error.variant {
             ErrorVariant::ParsingError { positives, .. } => positives,
@@ -196,7 +234,7 @@ impl<'a> Reader<'a> {
         let Some((index, found)) = found else {
             let after = tokens.last().map_or_else(|| self.bytes(start, start), |last| last.span);
             self.broken_off = Some(after);
-            return self.report(Mistake::Unfinished { after, expected: phrases });
+            return Some(Mistake::Unfinished { after, expected: phrases });
         };
         let place = match (index, first) {
             (0, first) if !first_words(first).is_empty() => first,
@@ -208,11 +246,11 @@ impl<'a> Reader<'a> {
         let known = if begins { first_words(place).to_vec() } else { words };
         let (at, word) = (found.span, found.text.to_owned());
         let is_word = found.rule == Rule::BARE;
-        self.report(if is_word && (begins || nearest(&word, known.iter().copied()).is_some()) {
+        Some(if is_word && (begins || nearest(&word, known.iter().copied()).is_some()) {
             Mistake::UnknownWord { place, at, word, known }
         } else {
             Mistake::Unexpected { at, found: word, expected: phrases }
-        });
+        })
     }
 }
 

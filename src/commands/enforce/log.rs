@@ -31,7 +31,7 @@ pub(super) fn notice(notice: &Notice<'_>) {
         Notice::Weaker(what, error) => warn!("{what}: {error}"),
         Notice::Released(pass) => info!(processes = pass.released, "everything is put back"),
         Notice::Reloaded(reload, pass) => match reload {
-            Reload::Unchanged => info!("the changed policy says what is in force"),
+            Reload::Unchanged => info!("the policy was read again and says what is in force"),
             Reload::Applied(changes) => {
                 let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
                 let (placed, released) = (pass.placed, pass.released);

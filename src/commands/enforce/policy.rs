@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use cotenant_compiler::Plan;
 use cotenant_compiler::plan::Facilities;
 use cotenant_compiler::topology::Topology;
-use cotenant_enforcer::daemon::{Host, Notice, View};
+use cotenant_enforcer::daemon::{Cause, Host, Notice, View};
 use cotenant_grammar::SourceSet;
 
 use super::log;
 use crate::enforcing::{Compiled, compiled};
 use crate::failure::Failure;
-use crate::render;
 use crate::terminal::Look;
+use crate::{enforced, render};
 
 /// Columns of diagnostics in a log.
 const LOG_WIDTH: usize = 100;
@@ -46,10 +46,11 @@ impl PolicyOnDisk {
 }
 
 impl Host for PolicyOnDisk {
-    fn load(&mut self) -> Result<Option<Plan>, String> {
+    fn load(&mut self, cause: Cause) -> Result<Option<Plan>, String> {
         let compiled = compiled(&self.paths, &self.machine, self.facilities);
         let now = compiled.as_ref().map(|compiled| compiled.sources.clone()).map_err(Failure::text);
-        if now == self.seen {
+        // Whoever asks may know of something else that changed: what the kernel refused, or the host lacked.
+        if cause == Cause::Changed && now == self.seen {
             return Ok(None);
         }
         if let Ok(sources) = &now {
@@ -74,5 +75,36 @@ impl Host for PolicyOnDisk {
 
     fn encode(&self, view: &View<'_>) -> Vec<u8> {
         render::status_json(view).into_bytes()
+    }
+
+    fn encode_policy(&self, plan: &Plan) -> Vec<u8> {
+        enforced::encode(plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cotenant_compiler::topology::TopologySource;
+
+    use super::*;
+
+    #[test]
+    fn the_same_text_is_news_to_whoever_asks_only() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("p.policy");
+        std::fs::write(&path, "class a: match exe a, nice 1;").unwrap();
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+        let machine = Topology::load(&TopologySource::Synthetic("core:2 pu:2".to_owned())).unwrap();
+        let paths = [path.clone()];
+        let first = compiled(&paths, &machine).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let mut host = PolicyOnDisk::new(&paths, machine, first.sources);
+        assert!(host.load(Cause::Changed).unwrap().is_none());
+        assert_eq!(host.load(Cause::Asked).unwrap().unwrap().classes.len(), 1);
+        assert!(host.load(Cause::Changed).unwrap().is_none());
+        // A wrong one is said once, and to whoever asks.
+        std::fs::write(&path, "class a: nise 1;").unwrap();
+        assert!(host.load(Cause::Changed).unwrap_err().contains("write `nice`"));
+        assert!(host.load(Cause::Changed).unwrap().is_none());
+        assert!(host.load(Cause::Asked).unwrap_err().contains("write `nice`"));
     }
 }

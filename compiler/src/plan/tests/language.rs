@@ -98,8 +98,8 @@ fn a_host_that_does_not_meet_the_requirements_is_told_why() {
     let text = "require: linux 6.12, at least 4 cores, smt, core scheduling, cgroup v2, host \"web-*\";";
     let plan = planned(text, &machine(4, 2));
     let written: Vec<_> = plan.requirements.iter().map(|it| it.value.to_string()).collect();
-    assert_eq!(written, ["linux 6.12", "core scheduling", "cgroup v2", "host web-*"]);
-    assert_eq!(plan.requirements[3].value, Requirement::Host(Pattern::new("web-*", Scope::Text).unwrap()));
+    assert_eq!(written, ["linux 6.12", "at least 4 cores", "smt", "core scheduling", "cgroup v2", "host web-*"]);
+    assert_eq!(plan.requirements[5].value, Requirement::Host(Pattern::new("web-*", Scope::Text).unwrap()));
     let linux = |major, minor| LinuxVersion { major, minor };
     let good = Host { linux: linux(7, 0), name: "web-1".to_owned(), core_scheduling: true, cgroup_v2: true };
     assert_eq!(plan.unmet(&good), []);
