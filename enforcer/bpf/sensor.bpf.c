@@ -79,19 +79,27 @@ struct bpf_iter__task {
 #define GATED 4 // somebody who makes room
 #define EVERY 0x0101010101010101ULL
 
+// What is known of the mask that a thread set itself.
+#define ASKED 1
+#define NOTHING 2
+
 // How long a core that cannot be helped, or just was, is left alone: in nanoseconds.
 #define MUTE 1000000
 
 struct cpu {
-	u64 since; // when the thread began to run, by its run queue's clock
-	u64 born; // when it was started, in nanoseconds since boot
-	u32 pid;
 	u16 core; // NOWHERE for a CPU that the plan does not know
 	u8 thread; // which one of the core
 	u8 runs;
+	u32 turns; // odd while what follows is written: the last thread that spreads and ran here
+	u32 pid;
+	u32 asked_is; // ASKED or NOTHING
+	u64 since; // when it began to run, by its run queue's clock
+	u64 born; // when it was started, in nanoseconds since boot
 	u64 switches;
-	u64 fits[WORDS]; // for a thread that spreads: CPUs of its zone that it may run on
-	u64 pad[4];
+	u64 pad[3];
+	u64 allowed[WORDS]; // its effective mask
+	u64 asked[WORDS]; // the mask that it set itself
+	u64 fits[WORDS]; // its effective mask within its zone
 };
 
 struct core {
@@ -114,7 +122,7 @@ struct shared {
 	u64 lost; // bells that found no room
 	u64 unknown; // switches to threads whose id is beyond the table
 	u32 moving; // the thread whose mask is not its own at this moment
-	u32 asked_is; // what the last question found: 1 a mask of its own, 2 none
+	u32 asked_is; // what the last question found
 	u64 asked[WORDS];
 	u64 free[WORDS]; // CPUs of cores on which nothing that counts runs
 	u64 offline[WORDS]; // set by the daemon, cleared by the first switch
@@ -315,15 +323,15 @@ INLINE int is_runnable(struct task_struct *task)
 	return !((struct task_struct___old *)task)->state;
 }
 
-// Of the CPUs on which a thread may run, leaves those of its group's zone.
-APART int keep_to_zone(u32 number, u32 group)
+// The CPUs of its group's zone on which a thread may run.
+APART int note_fits(u32 number, u32 group)
 {
 	struct cpu *cpu = &shared.cpus[number & (CPUS - 1)];
 	u32 end = words();
 	for (u32 at = 0; at < WORDS; at++) {
 		if (at >= end)
 			break;
-		cpu->fits[at] &= shared.zones[group & (GROUPS - 1)][at];
+		cpu->fits[at] = cpu->allowed[at] & shared.zones[group & (GROUPS - 1)][at];
 	}
 	return 0;
 }
@@ -351,17 +359,27 @@ int on_switch(u64 *ctx)
 				__sync_fetch_and_add(&shared.unknown, 1);
 			group = known ? *known : 0;
 			runs = shared.kinds[group & (GROUPS - 1)];
-			cpu->pid = pid;
-			cpu->since = next->se.exec_start;
-			cpu->born = next->start_boottime;
 		}
 	}
 	struct core *core = &shared.cores[cpu->core & (CPUS - 1)];
 	u64 now = next->se.exec_start, word, before;
 	u32 ran = cpu->runs;
 	if (runs & SPREADS) {
-		probe_read(cpu->fits, words() * 8, next->cpus_ptr);
-		keep_to_zone(number, group);
+		__sync_fetch_and_add(&cpu->turns, 1);
+		cpu->pid = pid;
+		cpu->since = now;
+		cpu->born = next->start_boottime;
+		probe_read(cpu->allowed, words() * 8, next->cpus_ptr);
+		cpu->asked_is = 0;
+		if (HAS(next->user_cpus_ptr)) {
+			struct cpumask *mask = next->user_cpus_ptr;
+			if (!mask)
+				cpu->asked_is = NOTHING;
+			else if (!probe_read(cpu->asked, words() * 8, mask))
+				cpu->asked_is = ASKED;
+		}
+		note_fits(number, group);
+		__sync_fetch_and_add(&cpu->turns, 1);
 	}
 	if (ran != runs) {
 		u64 change = (u64)(ran ^ runs) << (8 * (cpu->thread & (THREADS - 1)));
@@ -433,13 +451,13 @@ int asked(struct bpf_iter__task *ctx)
 	for (int turn = 0; turn < 4; turn++) {
 		struct cpumask *mask = task->user_cpus_ptr;
 		if (!mask) {
-			shared.asked_is = 2;
+			shared.asked_is = NOTHING;
 			return 0;
 		}
 		if (size > sizeof(shared.asked) || probe_read(shared.asked, size, mask))
 			return 0;
 		if (task->user_cpus_ptr == mask) {
-			shared.asked_is = 1;
+			shared.asked_is = ASKED;
 			return 0;
 		}
 	}

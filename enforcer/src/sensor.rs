@@ -26,6 +26,8 @@ mod without;
 
 #[cfg(feature = "sensor")]
 pub use live::Sensor;
+#[cfg(feature = "sensor")]
+pub(crate) use spread::Asked;
 #[cfg(not(feature = "sensor"))]
 pub use without::Sensor;
 

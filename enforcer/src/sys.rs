@@ -3,6 +3,7 @@
 
 pub mod affinity;
 pub(crate) mod connector;
+pub(crate) mod mapping;
 pub mod sched;
 #[cfg(feature = "sensor")]
 pub(crate) mod sensor;

@@ -29,7 +29,7 @@ fn set(list: &str) -> CpuSet {
 /// A load from `(ran on, demand)` a class.
 fn load(foreign: &str, classes: &[(&str, usize)]) -> Load {
     let classes = classes.iter().map(|(ran_on, demand)| ClassLoad { ran_on: set(ran_on), demand: *demand });
-    Load { foreign: set(foreign), classes: classes.collect() }
+    Load { foreign: set(foreign), classes: classes.collect(), ..Load::default() }
 }
 
 fn after(plan: &Plan, loads: &[Load]) -> Assignment {
@@ -151,7 +151,7 @@ fn every_occupancy_of_a_small_machine_keeps_the_rules() {
         for demand in 0..=4 {
             let seen = |ran_on: &CpuSet, demand| ClassLoad { ran_on: ran_on.clone(), demand };
             let classes = vec![seen(&web, demand), seen(&batch, batch.len())];
-            let now = after(&plan, &[Load { foreign: foreign.clone(), classes }]);
+            let now = after(&plan, &[Load { foreign: foreign.clone(), classes, ..Load::default() }]);
             let [Some(for_web), Some(for_batch)] = &now.classes[..] else { panic!() };
             let situation = format!("web on {web}, batch on {batch}, others on {foreign}, demand {demand}");
             assert!(!for_web.cpus.is_empty() && !for_batch.cpus.is_empty(), "{situation}");

@@ -1,26 +1,44 @@
 //! The one thread whose mask is not its own at this moment, on disk, so that a daemon that is killed while it moves a thread
 //! leaves it narrowed no longer than until the next start.
 //!
-//! A move takes some tens of microseconds and there may be thousands a second, so it is no record of the journal's: a line of
-//! a file of its own, written over the one before and made void by its first byte. A line is far shorter than a page, so a
-//! kill leaves all of it or the one before.
+//! A move takes some tens of microseconds and there may be thousands a second, so it is no record of the journal's but a file
+//! of its own that is mapped, and saying it costs no system call. What was stored before a kill is in the file.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::fs::OpenOptions;
+use std::mem::size_of;
+use std::num::NonZeroUsize;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use cotenant_compiler::CpuSet;
 
 use crate::error::{KernelError, errno_of};
-use crate::ids::Tid;
+use crate::ids::{Pid, Tid};
 use crate::procfs::Procfs;
 use crate::sys::affinity;
+use crate::sys::mapping::Mapping;
 
-/// A line begins with this while it holds.
-const HOLDS: &str = "moving";
+/// 64-bit words of a mask of CPUs, as many as a sensor can tell apart.
+const WORDS: usize = 16;
 
 /// Nanoseconds of a clock tick, in which `/proc` tells when a thread was started.
 const CLOCK_TICK: u64 = 10_000_000;
+
+/// The file's content.
+#[repr(C)]
+#[derive(Default)]
+pub(crate) struct Cell {
+    /// Whether the rest holds.
+    holds: AtomicU32,
+    tid: AtomicU32,
+    born: AtomicU64,
+    /// Ids mean nothing after a reboot.
+    boot: [AtomicU64; 2],
+    asked: [AtomicU64; WORDS],
+    to: [AtomicU64; WORDS],
+}
 
 /// A thread about to be moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,56 +53,65 @@ pub struct Moving {
     pub to: CpuSet,
 }
 
-/// The file.
+/// The file, mapped.
 pub struct MovingFile {
-    path: PathBuf,
-    file: File,
-    boot: String,
+    cell: Mapping<Cell>,
+    boot: u128,
 }
 
 fn path_in(run: &Path) -> PathBuf {
     run.join("moving")
 }
 
-fn boot_id(procfs: &Procfs) -> Result<String, KernelError> {
+/// The 128 bits of `/proc/sys/kernel/random/boot_id` (random(4)).
+fn boot_id(procfs: &Procfs) -> Result<u128, KernelError> {
     let path = procfs.root().join("sys/kernel/random/boot_id");
     let text = std::fs::read_to_string(&path).map_err(|error| KernelError::file(&path, "read", errno_of(&error)))?;
-    Ok(text.trim().to_owned())
+    let digits = text.trim().replace('-', "");
+    u128::from_str_radix(&digits, 16).map_err(|_| KernelError::unreadable(&path, text.as_bytes()))
+}
+
+fn halves(boot: u128) -> [u64; 2] {
+    [(boot >> 64) as u64, boot as u64]
+}
+
+fn map(path: &Path, new: bool) -> Result<Mapping<Cell>, KernelError> {
+    let fail = |error: std::io::Error| KernelError::file(path, "open", errno_of(&error));
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(new).truncate(new).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    let file = options.open(path).map_err(fail)?;
+    if new {
+        file.set_len(size_of::<Cell>() as u64).map_err(fail)?;
+    }
+    let length = usize::try_from(file.metadata().map_err(fail)?.len()).unwrap_or(0);
+    Mapping::new(&file, NonZeroUsize::MIN, length).map_err(|errno| KernelError::file(path, "mmap", errno))
 }
 
 impl MovingFile {
-    /// Opens the file in the run directory, made if need be. What an earlier run left must be mended before.
+    /// Makes the file in the run directory anew. What an earlier run left must be mended before.
     ///
     /// # Errors
-    /// Where it cannot be made or written.
-    pub fn open(run: &Path, procfs: &Procfs) -> Result<MovingFile, KernelError> {
-        let path = path_in(run);
-        let mut options = OpenOptions::new();
-        let file = options.write(true).create(true).truncate(true).mode(0o600).custom_flags(libc::O_NOFOLLOW).open(&path);
-        let file = file.map_err(|error| KernelError::file(&path, "open", errno_of(&error)))?;
-        Ok(MovingFile { file, boot: boot_id(procfs)?, path })
+    /// Where it cannot be made.
+    pub fn create(run: &Path, procfs: &Procfs) -> Result<MovingFile, KernelError> {
+        Ok(MovingFile { cell: map(&path_in(run), true)?, boot: boot_id(procfs)? })
     }
 
     /// Says what is about to be done.
-    ///
-    /// # Errors
-    /// Where it cannot be written; then nothing may be done.
-    pub fn begin(&self, moving: &Moving) -> Result<(), KernelError> {
-        let Moving { tid, born, asked, to } = moving;
-        let line = format!("{HOLDS} tid={tid} born={born} asked={asked} to={to} boot={}\n", self.boot);
-        self.write(line.as_bytes())
+    pub fn begin(&self, moving: &Moving) {
+        let cell = self.cell.first();
+        cell.tid.store(moving.tid.0.unsigned_abs(), Relaxed);
+        cell.born.store(moving.born, Relaxed);
+        cell.boot.iter().zip(halves(self.boot)).for_each(|(word, half)| word.store(half, Relaxed));
+        for (words, mask) in [(&cell.asked, &moving.asked), (&cell.to, &moving.to)] {
+            let bits = mask.words().iter().copied().chain(std::iter::repeat(0));
+            words.iter().zip(bits).for_each(|(word, bits)| word.store(bits, Relaxed));
+        }
+        cell.holds.store(1, SeqCst);
     }
 
     /// Says that it is done.
-    ///
-    /// # Errors
-    /// Where it cannot be written.
-    pub fn end(&self) -> Result<(), KernelError> {
-        self.write(b"-")
-    }
-
-    fn write(&self, bytes: &[u8]) -> Result<(), KernelError> {
-        self.file.write_all_at(bytes, 0).map_err(|error| KernelError::file(&self.path, "write", errno_of(&error)))
+    pub fn end(&self) {
+        self.cell.first().holds.store(0, SeqCst);
     }
 }
 
@@ -94,8 +121,9 @@ impl MovingFile {
 /// As [`affinity::set`].
 pub fn mend(run: &Path, procfs: &Procfs) -> Result<Option<Tid>, KernelError> {
     let path = path_in(run);
-    let Ok(text) = std::fs::read_to_string(&path) else { return Ok(None) };
-    let mended = match parse(&text, &boot_id(procfs)?) {
+    // One that is not there or is too short was never used.
+    let Ok(cell) = map(&path, false) else { return Ok(None) };
+    let mended = match read(cell.first(), boot_id(procfs)?) {
         Some(moving) => give_back(procfs, &moving)?.then_some(moving.tid),
         None => None,
     };
@@ -107,9 +135,21 @@ pub fn mend(run: &Path, procfs: &Procfs) -> Result<Option<Tid>, KernelError> {
     }
 }
 
+/// The move, where there is one of this boot.
+fn read(cell: &Cell, boot: u128) -> Option<Moving> {
+    let words = |words: &[AtomicU64]| words.iter().map(|word| word.load(Relaxed)).collect::<Vec<u64>>();
+    let holds = cell.holds.load(SeqCst) == 1 && words(&cell.boot) == halves(boot);
+    holds.then_some(Moving {
+        tid: Tid(i32::try_from(cell.tid.load(Relaxed)).ok()?),
+        born: cell.born.load(Relaxed),
+        asked: CpuSet::from_words(words(&cell.asked)),
+        to: CpuSet::from_words(words(&cell.to)),
+    })
+}
+
 /// Whether there was something to give back.
 fn give_back(procfs: &Procfs, moving: &Moving) -> Result<bool, KernelError> {
-    let Ok(stat) = procfs.thread_stat(crate::ids::Pid(moving.tid.0), moving.tid) else { return Ok(false) };
+    let Ok(stat) = procfs.thread_stat(Pid(moving.tid.0), moving.tid) else { return Ok(false) };
     // A mask that is not the one which moved it is the thread's or somebody else's, set since.
     let narrowed = affinity::get(moving.tid).is_ok_and(|now| now.is_subset(&moving.to));
     if stat.start != moving.born / CLOCK_TICK || !narrowed {
@@ -121,19 +161,6 @@ fn give_back(procfs: &Procfs, moving: &Moving) -> Result<bool, KernelError> {
     }
 }
 
-/// The line, where it holds and is of this boot. What is behind its end is of an earlier, longer one.
-fn parse(text: &str, boot: &str) -> Option<Moving> {
-    let (line, _) = text.split_once('\n')?;
-    let mut words = line.split(' ');
-    if words.next() != Some(HOLDS) {
-        return None;
-    }
-    let mut value = |key: &str| words.next()?.strip_prefix(key)?.strip_prefix('=');
-    let tid = Tid(value("tid")?.parse().ok()?);
-    let (born, asked, to) = (value("born")?.parse().ok()?, value("asked")?.parse().ok()?, value("to")?.parse().ok()?);
-    (value("boot")? == boot).then_some(Moving { tid, born, asked, to })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,7 +168,7 @@ mod tests {
     fn moving() -> Moving {
         let tid = Tid::current();
         let procfs = Procfs::new(Path::new("/proc"));
-        let start = procfs.thread_stat(crate::ids::Pid(tid.0), tid).unwrap().start;
+        let start = procfs.thread_stat(Pid(tid.0), tid).unwrap().start;
         let own = affinity::get(tid).unwrap();
         let to = own.first().into_iter().collect();
         Moving { tid, born: start * CLOCK_TICK + 5, asked: own, to }
@@ -151,39 +178,29 @@ mod tests {
     fn a_thread_caught_in_a_move_gets_its_mask_back_and_one_that_was_not_keeps_its_own() {
         let (run, procfs) = (tempfile::tempdir().unwrap(), Procfs::new(Path::new("/proc")));
         let it = moving();
-        let file = MovingFile::open(run.path(), &procfs).unwrap();
-        file.begin(&it).unwrap();
+        let file = MovingFile::create(run.path(), &procfs).unwrap();
+        file.begin(&it);
         affinity::set(it.tid, &it.to).unwrap();
         assert_eq!(mend(run.path(), &procfs).unwrap(), Some(it.tid));
         assert_eq!(affinity::get(it.tid).unwrap(), it.asked);
         assert_eq!(mend(run.path(), &procfs).unwrap(), None, "once");
         // Not what moved it, another thread of the same id, a move that ended, another boot.
-        let file = MovingFile::open(run.path(), &procfs).unwrap();
-        file.begin(&Moving { to: "60000".parse().unwrap(), ..it.clone() }).unwrap();
+        let file = MovingFile::create(run.path(), &procfs).unwrap();
+        file.begin(&Moving { to: "1000".parse().unwrap(), ..it.clone() });
         assert_eq!(mend(run.path(), &procfs).unwrap(), None);
         affinity::set(it.tid, &it.to).unwrap();
-        let file = MovingFile::open(run.path(), &procfs).unwrap();
-        file.begin(&Moving { born: it.born + CLOCK_TICK, ..it.clone() }).unwrap();
+        let file = MovingFile::create(run.path(), &procfs).unwrap();
+        file.begin(&Moving { born: it.born + CLOCK_TICK, ..it.clone() });
         assert_eq!(mend(run.path(), &procfs).unwrap(), None);
-        let file = MovingFile::open(run.path(), &procfs).unwrap();
-        file.begin(&it).unwrap();
-        file.end().unwrap();
+        let file = MovingFile::create(run.path(), &procfs).unwrap();
+        file.begin(&it);
+        file.end();
         assert_eq!(mend(run.path(), &procfs).unwrap(), None);
-        let mut file = MovingFile::open(run.path(), &procfs).unwrap();
-        file.boot = "another".to_owned();
-        file.begin(&it).unwrap();
+        let mut file = MovingFile::create(run.path(), &procfs).unwrap();
+        file.boot += 1;
+        file.begin(&it);
         assert_eq!(mend(run.path(), &procfs).unwrap(), None);
         assert_eq!(affinity::get(it.tid).unwrap(), it.to);
         affinity::set(it.tid, &it.asked).unwrap();
-    }
-
-    #[test]
-    fn half_a_line_says_nothing() {
-        let it = moving();
-        let line = format!("moving tid={} born={} asked=0-7 to=2-3 boot=b", it.tid, it.born);
-        for end in 0..line.len() {
-            assert_eq!(parse(&line[..end], "b"), None);
-        }
-        assert!(parse(&format!("{line}\nrest of a longer one\n"), "b").is_some());
     }
 }

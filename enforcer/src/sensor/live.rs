@@ -130,7 +130,8 @@ impl Sensor {
                 shape: Arc::clone(&self.shape),
                 bell: self.program.ringer("bell")?,
                 asker: self.program.asker()?,
-                file: MovingFile::open(&self.roots.run, &Procfs::new(&self.roots.proc))?,
+                file: MovingFile::create(&self.roots.run, &Procfs::new(&self.roots.proc))?,
+                online: self.online.clone(),
                 possible: self.possible.clone(),
                 tally: Arc::clone(&self.tally),
             })?);

@@ -1,9 +1,10 @@
 //! The hands: a thread that waits for the bell and moves one thread after another.
 //!
 //! A move is two writes of a thread's mask: to the free core, which takes it there at once, and back to what it asked for
-//! itself. What it asked for is read from the kernel directly before, because the effective mask is only what its cpuset
-//! leaves of that, and a thread that got the effective one back would stay narrowed when the cpuset widens. Where the mask is
-//! not the one that moved it any more, somebody else has set another meanwhile, and that one stays.
+//! itself. That is not the effective mask, which is only what its cpuset leaves of it: a thread that got this one back would
+//! stay narrowed when the cpuset widens. The program reads both when the thread begins to run, which is free of charge here;
+//! where the effective one is another since, what the thread asked for is asked again. Where the mask is not the one that
+//! moved it any more, somebody else has set another meanwhile, and that one stays.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -17,14 +18,14 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
-use super::spread::{Move, Orders, orders};
+use super::spread::{Asked, Move, Orders, orders};
 use super::view::{Shape, look};
 use crate::error::{KernelError, Object, errno_of};
 use crate::ids::Tid;
 use crate::journal::moving::{Moving, MovingFile};
 use crate::sys::affinity::Alone;
 use crate::sys::sensor::layout::Shared;
-use crate::sys::sensor::{Asked, Asker, Memory, Ringer};
+use crate::sys::sensor::{Asker, Memory, Ringer};
 
 /// How long a core that gave or took a thread is left alone.
 const REST: Duration = Duration::from_millis(1);
@@ -46,6 +47,7 @@ pub(super) struct Hands {
     pub(super) bell: Ringer,
     pub(super) asker: Asker,
     pub(super) file: MovingFile,
+    pub(super) online: CpuSet,
     pub(super) possible: CpuSet,
     pub(super) tally: Arc<Tally>,
 }
@@ -157,15 +159,15 @@ fn carry_out(hands: &mut Hands, shared: &Shared, it: &Move) -> bool {
     if to.is_empty() {
         return false;
     }
-    let asked = match hands.asker.ask(it.tid) {
-        Asked::Own(own) => own,
-        Asked::Nothing => hands.possible.clone(),
-        Asked::Unknown => allowed,
+    let known = it.mask.asked.clone().filter(|_| allowed == it.mask.allowed.intersection(&hands.online));
+    let asked = match known.or_else(|| hands.asker.ask(it.tid)) {
+        Some(Asked::Own(own)) => own,
+        Some(Asked::Nothing) => hands.possible.clone(),
+        // Before Linux 6.2 the effective mask is all there is.
+        None => allowed,
     };
     let moving = Moving { tid: it.tid, born: it.born, asked, to };
-    if hands.file.begin(&moving).is_err() {
-        return false;
-    }
+    hands.file.begin(&moving);
     shared.moving.store(it.tid.0.unsigned_abs(), SeqCst);
     let moved = masks.set(it.tid, &moving.to);
     if moved.is_ok() && masks.get(it.tid).is_ok_and(|now| now.is_subset(&moving.to)) {
@@ -173,7 +175,7 @@ fn carry_out(hands: &mut Hands, shared: &Shared, it: &Move) -> bool {
         drop(masks.set(it.tid, &moving.asked));
     }
     shared.moving.store(0, SeqCst);
-    drop(hands.file.end());
+    hands.file.end();
     if moved.as_ref().is_err_and(|error| error.errno() == Errno::EINVAL) {
         note_offline(shared, &moving.to);
     }

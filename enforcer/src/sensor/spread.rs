@@ -56,6 +56,26 @@ pub(crate) struct Thread {
     pub(crate) since: u64,
     /// CPUs of its zone on which it may run.
     pub(crate) fits: CpuSet,
+    /// What it was allowed and what it had asked for, when it began to run.
+    pub(crate) mask: Masks,
+}
+
+/// The masks of a thread.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Masks {
+    /// All CPUs on which it might run.
+    pub(crate) allowed: CpuSet,
+    /// The mask that it set itself; none where that is not known.
+    pub(crate) asked: Option<Asked>,
+}
+
+/// The mask that a thread set itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// This one.
+    Own(CpuSet),
+    /// None: it runs wherever its cpuset lets it.
+    Nothing,
 }
 
 /// One thread to move, from a core to CPUs of another.
@@ -66,6 +86,7 @@ pub(crate) struct Move {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) cpus: CpuSet,
+    pub(crate) mask: Masks,
 }
 
 /// What to do now.
@@ -140,7 +161,8 @@ pub(crate) fn orders(cores: &[Core]) -> Orders {
             let best = open.min_by_key(|(_, ((to, there, _), _))| (there.has_gated(), there.llc != core.llc, *to));
             let Some((slot, ((to, _, cpus), _))) = best else { continue };
             let cpus = cpus.intersection(&thread.fits);
-            orders.moves.push(Move { tid: thread.tid, born: thread.born, from, to: *to, cpus });
+            let Thread { tid, born, mask, .. } = thread.clone();
+            orders.moves.push(Move { tid, born, from, to: *to, cpus, mask });
             if let Some(taken) = taken.get_mut(slot) {
                 *taken = true;
             }

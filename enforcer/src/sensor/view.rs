@@ -1,13 +1,14 @@
 //! What the program shares, as values.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use std::sync::atomic::fence;
 
 use cotenant_compiler::topology::Topology;
 use cotenant_compiler::{CpuId, CpuSet};
 
-use super::spread::{Core, Runs, Seat, Thread};
+use super::spread::{Asked, Core, Masks, Runs, Seat, Thread};
 use crate::ids::Tid;
-use crate::sys::sensor::layout::{self, Shared, runs};
+use crate::sys::sensor::layout::{self, Shared, asked, runs};
 
 /// The machine as the program was told it.
 #[derive(Debug, Clone)]
@@ -41,12 +42,12 @@ impl Shape {
 
 /// Every core at this moment. `rests` says of each by its number whether it rests.
 pub(super) fn look(shared: &Shared, shape: &Shape, rests: impl Fn(usize) -> bool) -> Vec<Core> {
-    let offline = cpus_of(&shared.offline);
+    let offline = shared.set(&shared.offline);
     let core = |(at, (core, state)): (usize, (&CoreShape, &layout::Core))| {
         let word = state.word.load(Acquire);
         let online = core.threads.iter().enumerate().filter(|(_, cpu)| !offline.contains(**cpu));
         let seats = online.map(|(thread, cpu)| Seat { cpu: *cpu, runs: seat(shared, *cpu, byte(word, thread)) });
-        Core { seats: seats.collect(), llc: core.llc, rests: state.muted.load(Relaxed) != 0 || rests(at) }
+        Core { seats: seats.collect(), llc: core.llc, rests: rests(at) }
     };
     // A core with no CPU left is nobody's to go to, but keeps its number.
     let all = shape.cores.iter().zip(&shared.cores).enumerate().map(core);
@@ -57,25 +58,34 @@ fn byte(word: u64, thread: usize) -> u8 {
     word.to_le_bytes().get(thread).copied().unwrap_or(0)
 }
 
-/// What runs on a CPU may change while it is read. A thread that is gone again is moved in vain, and gets its mask back
-/// like any other.
 fn seat(shared: &Shared, cpu: CpuId, state: u8) -> Runs {
     let Some(cpu) = shared.cpus.get(cpu.0 as usize) else { return Runs::Nothing };
     match state {
-        it if it & runs::SPREADS != 0 => Runs::Spread(Thread {
-            tid: Tid(i32::try_from(cpu.tid.load(Relaxed)).unwrap_or(0)),
-            born: cpu.born.load(Relaxed),
-            since: cpu.since.load(Relaxed),
-            fits: cpus_of(&cpu.fits),
-        }),
+        it if it & runs::SPREADS != 0 => thread(shared, cpu).map_or(Runs::Other, Runs::Spread),
         it if it & runs::COUNTS != 0 => Runs::Other,
         it if it & runs::GATED != 0 => Runs::Gated,
         _ => Runs::Nothing,
     }
 }
 
-fn cpus_of(words: &[std::sync::atomic::AtomicU64; layout::WORDS]) -> CpuSet {
-    CpuSet::from_words(words.iter().map(|word| word.load(Relaxed)).collect())
+/// The thread that spreads and runs there, or was the last; none while another takes its place. Masks of one thread must
+/// never be taken for another's.
+fn thread(shared: &Shared, cpu: &layout::Cpu) -> Option<Thread> {
+    let turns = cpu.turns.load(Acquire);
+    let asked = match cpu.asked_is.load(Relaxed) {
+        asked::OWN => Some(Asked::Own(shared.set(&cpu.asked))),
+        asked::NOTHING => Some(Asked::Nothing),
+        _ => None,
+    };
+    let thread = Thread {
+        tid: Tid(i32::try_from(cpu.tid.load(Relaxed)).ok()?),
+        born: cpu.born.load(Relaxed),
+        since: cpu.since.load(Relaxed),
+        fits: shared.set(&cpu.fits),
+        mask: Masks { allowed: shared.set(&cpu.allowed), asked },
+    };
+    fence(Acquire);
+    (turns.is_multiple_of(2) && cpu.turns.load(Relaxed) == turns).then_some(thread)
 }
 
 /// Cores that a gated thread shares with somebody for whom it makes room, by number.

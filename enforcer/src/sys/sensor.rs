@@ -3,14 +3,13 @@
 //! What it shares with this process is plain memory ([`layout`]); what is made of it stands in [`crate::sensor`].
 
 pub(crate) mod layout;
-mod mapping;
 
 use std::io;
 use std::mem::size_of;
 use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use cotenant_compiler::CpuSet;
 use libbpf_rs::{ErrorKind, Link, MapCore, MapHandle, ObjectBuilder, PrintLevel, RingBuffer, RingBufferBuilder};
@@ -18,8 +17,9 @@ use nix::errno::Errno;
 
 use crate::error::{KernelError, Object};
 use crate::ids::Tid;
-use layout::{LINE, Shared};
-use mapping::Mapping;
+use crate::sensor::Asked;
+use crate::sys::mapping::Mapping;
+use layout::{LINE, Shared, asked};
 
 /// The compiled program; `bpf/build.sh` makes it of the source beside it and compares.
 static PROGRAM: &Aligned<[u8]> = &Aligned(*include_bytes!("../../bpf/sensor.bpf.o"));
@@ -155,15 +155,13 @@ impl AsFd for Ringer {
     }
 }
 
-/// The mask that a thread set itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Asked {
-    /// This one.
-    Own(CpuSet),
-    /// None: it runs wherever its cpuset lets it.
-    Nothing,
-    /// The kernel keeps none or does not tell; before Linux 6.2 the effective mask is all there is.
-    Unknown,
+
+impl Shared {
+    /// A mask as a set; what is behind the words in use says nothing.
+    pub(crate) fn set(&self, mask: &[AtomicU64; layout::WORDS]) -> CpuSet {
+        let words = self.words.load(Ordering::Relaxed) as usize;
+        CpuSet::from_words(mask.iter().take(words).map(|word| word.load(Ordering::Relaxed)).collect())
+    }
 }
 
 /// Asks the kernel for the masks that threads set themselves.
@@ -173,21 +171,18 @@ pub(crate) struct Asker {
 }
 
 impl Asker {
-    /// What the thread asked for, as of now. One question at a time: the answer is in the shared memory.
-    pub(crate) fn ask(&mut self, tid: Tid) -> Asked {
+    /// What the thread asked for, as of now; none where the kernel keeps no such mask or does not tell. One question at a
+    /// time: the answer is in the shared memory.
+    pub(crate) fn ask(&mut self, tid: Tid) -> Option<Asked> {
         let shared = self.memory.shared();
         shared.asked_is.store(0, Ordering::SeqCst);
         if self.run(tid).is_err() {
-            return Asked::Unknown;
+            return None;
         }
         match shared.asked_is.load(Ordering::SeqCst) {
-            1 => {
-                let words = shared.words.load(Ordering::Relaxed) as usize;
-                let mask = shared.asked.iter().take(words).map(|word| word.load(Ordering::SeqCst));
-                Asked::Own(CpuSet::from_words(mask.collect()))
-            }
-            2 => Asked::Nothing,
-            _ => Asked::Unknown,
+            asked::OWN => Some(Asked::Own(shared.set(&shared.asked))),
+            asked::NOTHING => Some(Asked::Nothing),
+            _ => None,
         }
     }
 

@@ -17,16 +17,15 @@ for class in fair rr; do
     for n in $WORKERS; do
         for how in $HOWS; do
             policy='class web: match exe web, prefer idle core;'
-            as=
+            daemon=
             if [ $class = rr ]; then
                 policy="rt class web: match exe /bin/web, prefer idle core;"
-                as="chrt -r 1"
             fi
             case $how in
-            stock) daemon= ;;
-            *) enforce "$policy" --eyes $how && as= ;;
+            stock) [ $class = fair ] || enforce "rt class web: match exe /bin/web;" ;;
+            *) enforce "$policy" --eyes $how ;;
             esac
-            $as web work $n 5 1 $SECONDS_EACH >/tmp/done &
+            web work $n 5 1 $SECONDS_EACH >/tmp/done &
             pid=$!
             nap 0.5
             before=0

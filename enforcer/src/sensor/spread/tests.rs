@@ -25,7 +25,7 @@ fn cores(text: &str) -> Vec<Core> {
 }
 
 fn thread(name: char, fits: &str) -> Thread {
-    Thread { tid: Tid(name as i32), born: name as u64 * 10, since: name as u64, fits: set(fits) }
+    Thread { tid: Tid(name as i32), born: name as u64 * 10, since: name as u64, fits: set(fits), mask: Masks::default() }
 }
 
 /// `A→2-3` for each move.

@@ -25,24 +25,40 @@ pub(crate) mod runs {
     pub(crate) const GATED: u8 = 4;
 }
 
+/// What is known of the mask that a thread set itself; 0 is nothing.
+pub(crate) mod asked {
+    /// It is told.
+    pub(crate) const OWN: u32 = 1;
+    /// It set none.
+    pub(crate) const NOTHING: u32 = 2;
+}
+
 #[repr(C)]
 pub(crate) struct Cpu {
-    /// When the thread began to run, in nanoseconds of its run queue's clock.
-    pub(crate) since: AtomicU64,
-    /// When it was started, in nanoseconds since boot.
-    pub(crate) born: AtomicU64,
-    pub(crate) tid: AtomicU32,
     /// Set before the program is attached.
     pub(crate) core: AtomicU16,
     /// Which thread of its core, set before the program is attached.
     pub(crate) thread: AtomicU8,
     /// [`runs`].
     pub(crate) runs: AtomicU8,
-    /// How often it switched.
+    /// Odd while what follows is written: the last thread that spreads and ran here.
+    pub(crate) turns: AtomicU32,
+    pub(crate) tid: AtomicU32,
+    /// [`asked`].
+    pub(crate) asked_is: AtomicU32,
+    /// When it began to run, in nanoseconds of its run queue's clock.
+    pub(crate) since: AtomicU64,
+    /// When it was started, in nanoseconds since boot.
+    pub(crate) born: AtomicU64,
+    /// How often the CPU switched.
     pub(crate) switches: AtomicU64,
-    /// CPUs on which the thread may run, within its zone.
+    pad: [u64; 3],
+    /// Its effective mask.
+    pub(crate) allowed: [AtomicU64; WORDS],
+    /// The mask that it set itself.
+    pub(crate) asked: [AtomicU64; WORDS],
+    /// Its effective mask within its zone.
     pub(crate) fits: [AtomicU64; WORDS],
-    pad: [u64; 4],
 }
 
 #[repr(C)]
@@ -74,7 +90,7 @@ pub(crate) struct Shared {
     /// Switches to threads whose id is beyond the roll.
     pub(crate) unknown: AtomicU64,
     pub(crate) moving: AtomicU32,
-    /// What the last question found: 1 a mask of the thread's own, 2 that it has none.
+    /// What the last question found: [`asked`].
     pub(crate) asked_is: AtomicU32,
     pub(crate) asked: [AtomicU64; WORDS],
     /// CPUs of free cores.

@@ -1,4 +1,4 @@
-//! The memory of a BPF map in this process: mmap(2).
+//! The memory of a file or a BPF map in this process: mmap(2).
 
 use std::marker::PhantomData;
 use std::mem::{align_of, size_of};
@@ -17,11 +17,15 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 pub(crate) unsafe trait Atomics: Sync {}
 
 // SAFETY: an atomic.
+#[cfg(feature = "sensor")]
 unsafe impl Atomics for std::sync::atomic::AtomicU8 {}
+// SAFETY: every field is an atomic or an array of them.
+unsafe impl Atomics for crate::journal::moving::Cell {}
 // SAFETY: every field is an atomic, an array of them, or padding that nobody reads.
-unsafe impl Atomics for super::layout::Shared {}
+#[cfg(feature = "sensor")]
+unsafe impl Atomics for super::sensor::layout::Shared {}
 
-/// `length` values of `T` at the beginning of a map that allows it (`BPF_F_MMAPABLE`), until it is dropped.
+/// `length` values of `T` at the beginning of a file, or of a map that allows it (`BPF_F_MMAPABLE`), until it is dropped.
 pub(crate) struct Mapping<T: Atomics> {
     at: NonNull<T>,
     length: NonZeroUsize,
@@ -35,10 +39,10 @@ unsafe impl<T: Atomics> Send for Mapping<T> {}
 unsafe impl<T: Atomics> Sync for Mapping<T> {}
 
 impl<T: Atomics> Mapping<T> {
-    /// Maps `length` values; the map has `available` bytes.
+    /// Maps `length` values; the file or map has `available` bytes.
     ///
     /// # Errors
-    /// `EMSGSIZE` where the map is shorter than that; else as mmap(2).
+    /// `EMSGSIZE` where it is shorter than that; else as mmap(2).
     pub(crate) fn new(map: impl AsFd, length: NonZeroUsize, available: usize) -> Result<Mapping<T>, Errno> {
         let bytes = size_of::<T>().checked_mul(length.get()).filter(|bytes| *bytes <= available);
         let bytes = bytes.and_then(NonZeroUsize::new).ok_or(Errno::EMSGSIZE)?;
@@ -50,6 +54,7 @@ impl<T: Atomics> Mapping<T> {
         Ok(Mapping { at: at.cast(), length, bytes: bytes.get(), of: PhantomData })
     }
 
+    #[cfg_attr(not(feature = "sensor"), expect(dead_code, reason = "only the sensor has many"))]
     pub(crate) fn all(&self) -> &[T] {
         // SAFETY: the pages hold `length` values and stay mapped as long as `self`; of atomics any bytes are a value, and
         // others may write them.
