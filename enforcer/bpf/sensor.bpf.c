@@ -30,6 +30,7 @@ typedef int s32;
 static void *(*map_lookup)(const void *map, const void *key) = (void *)1;
 static u64 (*current_pid_tgid)(void) = (void *)14;
 static u32 (*this_cpu)(void) = (void *)8;
+static struct task_struct *(*current_task)(void) = (void *)158;
 static long (*probe_read)(void *to, u32 size, const void *from) = (void *)113;
 static long (*ring_output)(void *ring, void *data, u64 size, u64 flags) = (void *)130;
 
@@ -40,6 +41,7 @@ static long (*ring_output)(void *ring, void *data, u64 size, u64 flags) = (void 
 #define HAS(field) __builtin_preserve_field_info(field, 2)
 
 struct cpumask;
+struct task_struct;
 
 struct sched_entity {
 	u64 exec_start;
@@ -71,6 +73,7 @@ struct bpf_iter__task {
 #define WORDS (CPUS / 64)
 #define THREADS 8
 #define GROUPS 256
+#define HEIRS 8
 #define NOWHERE 0xffff
 
 // What a CPU runs, as one byte of its core's word; 0 is nothing that counts.
@@ -121,7 +124,10 @@ struct shared {
 	u64 gate_rings;
 	u64 lost; // bells that found no room
 	u64 unknown; // switches to threads whose id is beyond the table
-	u32 moving; // the thread whose mask is not its own at this moment
+	u32 moved; // the thread that was moved last
+	u32 moving; // whether its mask is not its own at this moment
+	u32 heirs; // its children so far that may have got that mask
+	u32 heir[HEIRS]; // the last of them
 	u32 asked_is; // what the last question found
 	u64 asked[WORDS];
 	u64 free[WORDS]; // CPUs of cores on which nothing that counts runs
@@ -423,6 +429,23 @@ int on_new_task(u64 *ctx)
 	u8 *from = entry((u32)current_pid_tgid()), *to = entry(child->pid);
 	if (to)
 		*to = from ? *from : 0;
+	if ((u32)current_pid_tgid() != shared.moved)
+		return 0;
+	// A clone copies the mask early. It may be the one that moves its maker, now or until a moment ago.
+	u64 mine[WORDS], its[WORDS], differs = shared.moving;
+	u32 end = words();
+	if (probe_read(mine, end * 8, current_task()->cpus_ptr) || probe_read(its, end * 8, child->cpus_ptr))
+		return 0;
+	for (u32 at = 0; at < WORDS; at++) {
+		if (at >= end)
+			break;
+		differs |= mine[at] ^ its[at];
+	}
+	if (differs) {
+		u32 number = __sync_fetch_and_add(&shared.heirs, 1);
+		shared.heir[number & (HEIRS - 1)] = child->pid;
+		ring(&bell, &shared.pending, &shared.rings);
+	}
 	return 0;
 }
 

@@ -124,7 +124,8 @@ fn gate(
     topology: &Topology,
     facilities: Facilities,
 ) -> Option<KeptClause> {
-    let means = if facilities.sensor { Means::Sensor } else { Means::TickLoop };
+    // A core of one thread is never shared at one instant, so there is nothing for a sensor to see.
+    let means = if facilities.sensor && topology.has_smt() { Means::Sensor } else { Means::TickLoop };
     let span = Some(class.settings.core_idle?);
     let text = "only when core idle";
     Some(match placement.gate {

@@ -55,6 +55,7 @@ pub struct Moving {
 
 /// The file, mapped.
 pub struct MovingFile {
+    path: PathBuf,
     cell: Mapping<Cell>,
     boot: u128,
 }
@@ -93,7 +94,8 @@ impl MovingFile {
     /// # Errors
     /// Where it cannot be made.
     pub fn create(run: &Path, procfs: &Procfs) -> Result<MovingFile, KernelError> {
-        Ok(MovingFile { cell: map(&path_in(run), true)?, boot: boot_id(procfs)? })
+        let path = path_in(run);
+        Ok(MovingFile { cell: map(&path, true)?, boot: boot_id(procfs)?, path })
     }
 
     /// Says what is about to be done.
@@ -112,6 +114,15 @@ impl MovingFile {
     /// Says that it is done.
     pub fn end(&self) {
         self.cell.first().holds.store(0, SeqCst);
+    }
+}
+
+impl Drop for MovingFile {
+    fn drop(&mut self) {
+        // Where a move is under way after all, the next start needs it.
+        if self.cell.first().holds.load(SeqCst) == 0 {
+            drop(std::fs::remove_file(&self.path));
+        }
     }
 }
 

@@ -134,6 +134,8 @@ impl Sensor {
                 online: self.online.clone(),
                 possible: self.possible.clone(),
                 tally: Arc::clone(&self.tally),
+                last: None,
+                heirs: shared.heirs.load(SeqCst),
             })?);
         }
         self.program.attach()?;

@@ -4,7 +4,8 @@
 //! itself. That is not the effective mask, which is only what its cpuset leaves of it: a thread that got this one back would
 //! stay narrowed when the cpuset widens. The program reads both when the thread begins to run, which is free of charge here;
 //! where the effective one is another since, what the thread asked for is asked again. Where the mask is not the one that
-//! moved it any more, somebody else has set another meanwhile, and that one stays.
+//! moved it any more, somebody else has set another meanwhile, and that one stays. A child that it makes meanwhile has its
+//! mask, and the program says so.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use crate::error::{KernelError, Object, errno_of};
 use crate::ids::Tid;
 use crate::journal::moving::{Moving, MovingFile};
 use crate::sys::affinity::Alone;
-use crate::sys::sensor::layout::Shared;
+use crate::sys::sensor::layout::{HEIRS, Shared};
 use crate::sys::sensor::{Asker, Memory, Ringer};
 
 /// How long a core that gave or took a thread is left alone.
@@ -50,6 +51,9 @@ pub(super) struct Hands {
     pub(super) online: CpuSet,
     pub(super) possible: CpuSet,
     pub(super) tally: Arc<Tally>,
+    /// The last move, and how many children of threads being moved have been seen to.
+    pub(super) last: Option<Moving>,
+    pub(super) heirs: u32,
 }
 
 /// The thread, until it is dropped.
@@ -113,6 +117,7 @@ fn serve(mut hands: Hands, end: &EventFd) {
 fn answer(hands: &mut Hands, resting: &mut [Option<Instant>]) {
     let memory = Arc::clone(&hands.memory);
     let shared = memory.shared();
+    mend_heirs(hands, shared, &Alone::wait());
     for _ in 0..LOOKS {
         let Orders { moves, stuck } = now(shared, &hands.shape, resting);
         for it in &moves {
@@ -166,9 +171,12 @@ fn carry_out(hands: &mut Hands, shared: &Shared, it: &Move) -> bool {
         // Before Linux 6.2 the effective mask is all there is.
         None => allowed,
     };
-    let moving = Moving { tid: it.tid, born: it.born, asked, to };
+    let moving = Moving { tid: it.tid, born: it.born, asked, to: to.clone() };
+    // What is still to be given to heirs of the one before is known from that one.
+    mend_heirs(hands, shared, &masks);
+    shared.moved.store(it.tid.0.unsigned_abs(), SeqCst);
+    shared.moving.store(1, SeqCst);
     hands.file.begin(&moving);
-    shared.moving.store(it.tid.0.unsigned_abs(), SeqCst);
     let moved = masks.set(it.tid, &moving.to);
     if moved.is_ok() && masks.get(it.tid).is_ok_and(|now| now.is_subset(&moving.to)) {
         // That it has ended is no matter any more.
@@ -176,10 +184,27 @@ fn carry_out(hands: &mut Hands, shared: &Shared, it: &Move) -> bool {
     }
     shared.moving.store(0, SeqCst);
     hands.file.end();
+    hands.last = Some(moving);
+    mend_heirs(hands, shared, &masks);
     if moved.as_ref().is_err_and(|error| error.errno() == Errno::EINVAL) {
-        note_offline(shared, &moving.to);
+        note_offline(shared, &to);
     }
     moved.is_ok()
+}
+
+/// Gives children of the thread that was moved last, made while it was moved, what it gave back to that thread.
+fn mend_heirs(hands: &mut Hands, shared: &Shared, masks: &Alone) {
+    let Some(last) = &hands.last else { return };
+    let made = shared.heirs.load(SeqCst);
+    let new = made.wrapping_sub(hands.heirs).min(HEIRS as u32);
+    for back in 1..=new {
+        let heir = shared.heir.get(made.wrapping_sub(back) as usize % HEIRS).and_then(|heir| i32::try_from(heir.load(SeqCst)).ok());
+        let Some(heir) = heir.map(Tid) else { continue };
+        if masks.get(heir).is_ok_and(|now| now.is_subset(&last.to)) {
+            drop(masks.set(heir, &last.asked));
+        }
+    }
+    hands.heirs = made;
 }
 
 /// After a refusal: CPUs that are offline look idle, because the last that they ran was nothing.

@@ -12,6 +12,8 @@ pub(crate) const THREADS: usize = 8;
 pub(crate) const GROUPS: usize = 256;
 /// The core of a CPU that is not watched.
 pub(crate) const NOWHERE: u16 = 0xffff;
+/// Children of a thread being moved that are remembered.
+pub(crate) const HEIRS: usize = 8;
 /// Entries of the roll in one value of its map.
 pub(crate) const LINE: usize = 64;
 
@@ -89,7 +91,13 @@ pub(crate) struct Shared {
     pub(crate) lost: AtomicU64,
     /// Switches to threads whose id is beyond the roll.
     pub(crate) unknown: AtomicU64,
+    /// The thread that was moved last.
+    pub(crate) moved: AtomicU32,
+    /// Whether its mask is not its own at this moment.
     pub(crate) moving: AtomicU32,
+    /// How many children it had so far that may have got that mask, and the last of them.
+    pub(crate) heirs: AtomicU32,
+    pub(crate) heir: [AtomicU32; HEIRS],
     /// What the last question found: [`asked`].
     pub(crate) asked_is: AtomicU32,
     pub(crate) asked: [AtomicU64; WORDS],
