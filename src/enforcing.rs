@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use cotenant_compiler::topology::{Topology, TopologySource};
 use cotenant_compiler::plan::Facilities;
+use cotenant_compiler::topology::{Topology, TopologySource};
 use cotenant_compiler::{Plan, compile_on};
 use cotenant_enforcer::error::KernelError;
 use cotenant_enforcer::roots::Roots;
@@ -96,11 +96,7 @@ pub(crate) struct Ready {
 }
 
 /// [`compiled`], with everything there is to say said; none where the policy is refused.
-pub(crate) fn ready(
-    paths: &[PathBuf],
-    machine: &Topology,
-    facilities: Facilities,
-) -> Result<Option<Ready>, Failure> {
+pub(crate) fn ready(paths: &[PathBuf], machine: &Topology, facilities: Facilities) -> Result<Option<Ready>, Failure> {
     let Compiled { sources, diagnostics, plan } = compiled(paths, machine, facilities)?;
     tell(&render::human(&diagnostics, &sources, Look::of_stderr()));
     if plan.is_none() {

@@ -150,12 +150,7 @@ pub enum DaemonError {
 ///
 /// # Errors
 /// Where nothing can be enforced here: another daemon works, or the kernel refuses what the whole rests on.
-pub fn run(
-    settings: &Settings,
-    plan: Plan,
-    sensor: Option<Sensor>,
-    host: &mut dyn Host,
-) -> Result<Pass, DaemonError> {
+pub fn run(settings: &Settings, plan: Plan, sensor: Option<Sensor>, host: &mut dyn Host) -> Result<Pass, DaemonError> {
     let _lock = RunLock::take(&settings.roots.run)?;
     // Before any thread is started, so that all have the signals blocked and the descriptor gets them.
     let signals = block_signals()?;

@@ -125,7 +125,9 @@ impl fmt::Display for KernelError {
             (Some(value), _, "write") => write!(f, "cannot write `{value}` to {object}")?,
             (Some(value), _, "parse") => write!(f, "cannot parse `{value}` from {object}")?,
             (Some(value), ..) => write!(f, "cannot {operation} `{value}` on {object}")?,
-            (None, Object::File(_) | Object::ProcessFile(_) | Object::Sensor, _) => write!(f, "cannot {operation} {object}")?,
+            (None, Object::File(_) | Object::ProcessFile(_) | Object::Sensor, _) => {
+                write!(f, "cannot {operation} {object}")?
+            }
             (None, ..) => write!(f, "cannot {operation} on {object}")?,
         }
         write!(f, ": {}", errno.desc())?;

@@ -72,7 +72,11 @@ impl LoadReader {
     pub fn read(&mut self, procfs: &Procfs, plan: &Plan, members: &HashMap<Pid, Member>, now: Instant) -> Load {
         let elapsed = self.last.replace(now).map_or(Duration::ZERO, |last| now.saturating_duration_since(last));
         let elapsed = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-        let mut load = Load { foreign: CpuSet::new(), used: CpuSet::new(), classes: vec![ClassLoad::default(); plan.classes.len()] };
+        let mut load = Load {
+            foreign: CpuSet::new(),
+            used: CpuSet::new(),
+            classes: vec![ClassLoad::default(); plan.classes.len()],
+        };
         let mut work = vec![0_u64; plan.classes.len()];
         let mut used: HashMap<CpuId, i64> = HashMap::new();
         if elapsed > LAPSE {

@@ -81,7 +81,9 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     }
     let source = options.machine.source();
     let (machine, sources) = (Topology::load(source)?, load::load(&options.policy.paths)?);
-    let Some(plan) = planned(sources, &machine, facilities(source, &machine), tell) else { return Ok(Outcome::Refused) };
+    let Some(plan) = planned(sources, &machine, facilities(source, &machine), tell) else {
+        return Ok(Outcome::Refused);
+    };
     print(&match options.format {
         Format::Table => render::plan(&plan, Look::of_stdout()) + &placing(source),
         Format::Json => render::plan_json(&plan),

@@ -59,7 +59,9 @@ fn eyes(document: &Document) -> String {
     };
     let count = |number: u64, word| counted(usize::try_from(number).unwrap_or(usize::MAX), word);
     let mut text = format!("watched by the sensor, 0.1 ms: {} moved", count(sensor.moves, "thread"));
-    for (number, what) in [(sensor.unmade, "not moved"), (sensor.lost, "bells lost"), (sensor.unknown, "switches unknown")] {
+    for (number, what) in
+        [(sensor.unmade, "not moved"), (sensor.lost, "bells lost"), (sensor.unknown, "switches unknown")]
+    {
         if number > 0 {
             text.push_str(&format!(", {number} {what}"));
         }

@@ -20,7 +20,10 @@ fn threads_that_share_a_core_are_moved_and_the_status_says_by_what() {
     for how in ["stock", "sensor"] {
         let numbers: Vec<f64> =
             run.get(&format!("share.{how}")).split(' ').map(|number| number.parse().unwrap()).collect();
-        eprintln!("{how}: {:.1} % of web's time on shared cores while another was idle", 100.0 * numbers[1] / numbers[0]);
+        eprintln!(
+            "{how}: {:.1} % of web's time on shared cores while another was idle",
+            100.0 * numbers[1] / numbers[0]
+        );
     }
 }
 

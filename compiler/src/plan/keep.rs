@@ -118,12 +118,7 @@ fn never_spill(class: &PolicyClass, placement: &Placement) -> Option<KeptClause>
     Some(kept("never spill", Some(class.settings.never_spill?), effect, Means::AllowedCpus, Strength::Strict))
 }
 
-fn gate(
-    class: &PolicyClass,
-    placement: &Placement,
-    topology: &Topology,
-    facilities: Facilities,
-) -> Option<KeptClause> {
+fn gate(class: &PolicyClass, placement: &Placement, topology: &Topology, facilities: Facilities) -> Option<KeptClause> {
     // A core of one thread is never shared at one instant, so there is nothing for a sensor to see.
     let means = if facilities.sensor && topology.has_smt() { Means::Sensor } else { Means::TickLoop };
     let span = Some(class.settings.core_idle?);

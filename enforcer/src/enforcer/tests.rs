@@ -351,7 +351,8 @@ fn batch_is_kept_off_a_core_that_somebody_uses() {
     assert_eq!(kernel(web).3, machine.fronts(machine.online()), "siblings are overflow");
     let used = |enforcer: &Enforcer| enforcer.procfs.schedstat(b).unwrap().run;
     // The load is played too: what else runs on this host is nobody's business here.
-    let somebody = Load { foreign: machine.online().clone(), classes: vec![ClassLoad::default(); 2], ..Load::default() };
+    let somebody =
+        Load { foreign: machine.online().clone(), classes: vec![ClassLoad::default(); 2], ..Load::default() };
     assert_eq!(enforcer.respond(&somebody).failures, []);
     assert!(enforcer.assignment.classes[1].as_ref().is_some_and(|share| share.frozen));
     let state = stage.roots.cgroup.join("freezer").join(&stage.roots.group).join("b/freezer.state");

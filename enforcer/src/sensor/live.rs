@@ -49,7 +49,8 @@ impl Sensor {
     pub fn open(roots: &Roots, topology: &Topology) -> Result<Sensor, KernelError> {
         let shape = Shape::of(topology).ok_or_else(|| KernelError::new(Object::Sensor, "load", Errno::E2BIG))?;
         let path = roots.proc.join("sys/kernel/pid_max");
-        let text = std::fs::read_to_string(&path).map_err(|error| KernelError::file(&path, "read", errno_of(&error)))?;
+        let text =
+            std::fs::read_to_string(&path).map_err(|error| KernelError::file(&path, "read", errno_of(&error)))?;
         let most = text.trim().parse().map_err(|_| KernelError::unreadable(&path, text.as_bytes()))?;
         let program = Program::load(most)?;
         let online = topology.online().clone();

@@ -198,7 +198,10 @@ fn mend_heirs(hands: &mut Hands, shared: &Shared, masks: &Alone) {
     let made = shared.heirs.load(SeqCst);
     let new = made.wrapping_sub(hands.heirs).min(HEIRS as u32);
     for back in 1..=new {
-        let heir = shared.heir.get(made.wrapping_sub(back) as usize % HEIRS).and_then(|heir| i32::try_from(heir.load(SeqCst)).ok());
+        let heir = shared
+            .heir
+            .get(made.wrapping_sub(back) as usize % HEIRS)
+            .and_then(|heir| i32::try_from(heir.load(SeqCst)).ok());
         let Some(heir) = heir.map(Tid) else { continue };
         if masks.get(heir).is_ok_and(|now| now.is_subset(&last.to)) {
             drop(masks.set(heir, &last.asked));

@@ -155,9 +155,11 @@ pub(crate) fn orders(cores: &[Core]) -> Orders {
             if gone == most {
                 break;
             }
-            let open = free.iter().zip(&taken).enumerate().filter(|(_, ((_, there, cpus), taken))| {
-                !**taken && !there.rests && cpus.intersects(&thread.fits)
-            });
+            let open = free
+                .iter()
+                .zip(&taken)
+                .enumerate()
+                .filter(|(_, ((_, there, cpus), taken))| !**taken && !there.rests && cpus.intersects(&thread.fits));
             let best = open.min_by_key(|(_, ((to, there, _), _))| (there.has_gated(), there.llc != core.llc, *to));
             let Some((slot, ((to, _, cpus), _))) = best else { continue };
             let cpus = cpus.intersection(&thread.fits);

@@ -155,7 +155,6 @@ impl AsFd for Ringer {
     }
 }
 
-
 impl Shared {
     /// A mask as a set; what is behind the words in use says nothing.
     pub(crate) fn set(&self, mask: &[AtomicU64; layout::WORDS]) -> CpuSet {

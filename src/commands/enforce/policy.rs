@@ -30,12 +30,7 @@ pub(super) struct PolicyOnDisk {
 
 impl PolicyOnDisk {
     /// The policy of these paths, as it was read for the first time.
-    pub(super) fn new(
-        paths: &[PathBuf],
-        machine: Topology,
-        facilities: Facilities,
-        first: SourceSet,
-    ) -> PolicyOnDisk {
+    pub(super) fn new(paths: &[PathBuf], machine: Topology, facilities: Facilities, first: SourceSet) -> PolicyOnDisk {
         PolicyOnDisk { paths: paths.to_owned(), machine, facilities, seen: Ok(first.clone()), readable: first }
     }
 
@@ -96,8 +91,8 @@ mod tests {
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
         let machine = Topology::load(&TopologySource::Synthetic("core:2 pu:2".to_owned())).unwrap();
         let paths = [path.clone()];
-        let first = compiled(&paths, &machine).unwrap_or_else(|failure| panic!("{}", failure.text()));
-        let mut host = PolicyOnDisk::new(&paths, machine, first.sources);
+        let first = compiled(&paths, &machine, Facilities::default()).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let mut host = PolicyOnDisk::new(&paths, machine, Facilities::default(), first.sources);
         assert!(host.load(Cause::Changed).unwrap().is_none());
         assert_eq!(host.load(Cause::Asked).unwrap().unwrap().classes.len(), 1);
         assert!(host.load(Cause::Changed).unwrap().is_none());

@@ -66,7 +66,8 @@ fn a_gated_process_that_stays_in_its_group_is_stopped_all_the_same() {
     let home = stage.home(&[a, other]);
     let stop = |enforcer: &mut Enforcer| {
         assert_eq!(enforcer.scan().unwrap().failures, []);
-        let somebody = Load { foreign: machine.online().clone(), classes: vec![ClassLoad::default()], ..Load::default() };
+        let somebody =
+            Load { foreign: machine.online().clone(), classes: vec![ClassLoad::default()], ..Load::default() };
         assert_eq!(enforcer.respond(&somebody).failures, []);
         let state = stage.roots.cgroup.join("freezer").join(&stage.roots.group).join("a/freezer.state");
         assert_ne!(std::fs::read_to_string(state).unwrap().trim(), "THAWED");

@@ -25,7 +25,13 @@ fn cores(text: &str) -> Vec<Core> {
 }
 
 fn thread(name: char, fits: &str) -> Thread {
-    Thread { tid: Tid(name as i32), born: name as u64 * 10, since: name as u64, fits: set(fits), mask: Masks::default() }
+    Thread {
+        tid: Tid(name as i32),
+        born: name as u64 * 10,
+        since: name as u64,
+        fits: set(fits),
+        mask: Masks::default(),
+    }
 }
 
 /// `A→2-3` for each move.
@@ -124,14 +130,16 @@ fn on_every_small_machine_all_that_can_be_won_is_won_and_nothing_is_lost() {
             }
             other => other,
         };
-        let text: Vec<String> = (0..3).map(|core| (0..2).map(|seat| name(core * 2 + seat, &mut number)).collect()).collect();
+        let text: Vec<String> =
+            (0..3).map(|core| (0..2).map(|seat| name(core * 2 + seat, &mut number)).collect()).collect();
         let text = text.join(" ");
         let before = cores(&text);
         let orders = orders(&before);
         let mut after = before.clone();
         for it in &orders.moves {
             let seats = after.iter_mut().flat_map(|core| &mut core.seats);
-            let seat = seats.into_iter().find(|seat| matches!(&seat.runs, Runs::Spread(thread) if thread.tid == it.tid));
+            let seat =
+                seats.into_iter().find(|seat| matches!(&seat.runs, Runs::Spread(thread) if thread.tid == it.tid));
             let runs = std::mem::replace(&mut seat.unwrap().runs, Runs::Nothing);
             assert!(after[it.to].is_free(), "{text}: two to one core");
             let seat = after[it.to].seats.iter_mut().find(|seat| it.cpus.contains(seat.cpu)).unwrap();
