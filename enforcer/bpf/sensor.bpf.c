@@ -2,142 +2,14 @@
 //
 // Eyes on sched_switch. For each CPU: who runs, and of which kind. A bell rings, once, when a clause is being broken and
 // something can be done about it; everything else is read from the shared memory by the daemon, which then acts and makes
-// the bell ready again. ARCHITECTURE.md, "The sensor", has the whole picture; enforcer/src/sensor/layout.rs has the same
-// structs in Rust.
+// the bell ready again. ARCHITECTURE.md, "The sensor", has the whole picture.
 //
 // Every CPU writes only its own entry of `cpus`. What siblings share is one word per core, a byte for each thread, changed
 // by atomic exclusive-or: the order of those changes is the order of events on the core, and exactly one of two siblings
 // that fall idle together sees the core free.
 
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef int s32;
-
-#define SEC(name) __attribute__((section(name), used))
-#define INLINE static inline __attribute__((always_inline))
-// Checked once by itself and not at every call, which else comes to more steps than the verifier takes. Takes numbers only.
-#define APART __attribute__((noinline))
-#define __uint(name, value) int(*name)[value]
-#define __type(name, value) typeof(value) *name
-
-// include/uapi/linux/bpf.h
-#define MAP_ARRAY 2
-#define MAP_RINGBUF 27
-#define F_MMAPABLE (1U << 10)
-#define RB_FORCE_WAKEUP (1ULL << 1)
-static void *(*map_lookup)(const void *map, const void *key) = (void *)1;
-static u64 (*current_pid_tgid)(void) = (void *)14;
-static u32 (*this_cpu)(void) = (void *)8;
-static struct task_struct *(*current_task)(void) = (void *)158;
-static long (*probe_read)(void *to, u32 size, const void *from) = (void *)113;
-static long (*ring_output)(void *ring, void *data, u64 size, u64 flags) = (void *)130;
-
-// include/linux/sched.h; the loader finds the fields by name in the running kernel.
-#define PF_EXITING 0x00000004
-#define PF_KTHREAD 0x00200000
-#define CO_RE __attribute__((preserve_access_index))
-#define HAS(field) __builtin_preserve_field_info(field, 2)
-
-struct cpumask;
-struct task_struct;
-
-struct sched_entity {
-	u64 exec_start;
-} CO_RE;
-
-struct task_struct {
-	unsigned int __state;
-	unsigned int flags;
-	s32 pid;
-	s32 tgid;
-	u64 start_boottime;
-	struct sched_entity se;
-	const struct cpumask *cpus_ptr;
-	struct cpumask *user_cpus_ptr;
-} CO_RE;
-
-// Before Linux 5.14.
-struct task_struct___old {
-	volatile long state;
-} CO_RE;
-
-struct bpf_iter__task {
-	void *meta;
-	struct task_struct *task;
-} CO_RE;
-
-// The limits. enforcer/src/sensor/layout.rs has them too.
-#define CPUS 1024
-#define WORDS (CPUS / 64)
-#define THREADS 8
-#define GROUPS 256
-#define HEIRS 8
-#define NOWHERE 0xffff
-
-// What a CPU runs, as one byte of its core's word; 0 is nothing that counts.
-#define COUNTS 1 // somebody for whom gated classes make room
-#define SPREADS 2 // and who wants a core alone
-#define GATED 4 // somebody who makes room
-#define EVERY 0x0101010101010101ULL
-
-// What is known of the mask that a thread set itself.
-#define ASKED 1
-#define NOTHING 2
-
-// How long a core that cannot be helped, or just was, is left alone: in nanoseconds.
-#define MUTE 1000000
-
-struct cpu {
-	u16 core; // NOWHERE for a CPU that the plan does not know
-	u8 thread; // which one of the core
-	u8 runs;
-	u32 turns; // odd while what follows is written: the last thread that spreads and ran here
-	u32 pid;
-	u32 asked_is; // ASKED or NOTHING
-	u64 since; // when it began to run, by its run queue's clock
-	u64 born; // when it was started, in nanoseconds since boot
-	u64 switches;
-	u64 pad[3];
-	u64 allowed[WORDS]; // its effective mask
-	u64 asked[WORDS]; // the mask that it set itself
-	u64 fits[WORDS]; // its effective mask within its zone
-};
-
-struct core {
-	u64 word; // a byte for each thread
-	u64 muted; // 1: from the next switch on; else until then, by the run queue's clock
-	u32 used; // whether something that counts ran here since the daemon last looked
-	u16 threads;
-	u16 cpus[THREADS];
-	u16 pad[13];
-};
-
-// All that is shared, in one piece, so that the daemon can map it.
-struct shared {
-	u32 words; // 64-bit words in use of each mask of CPUs
-	u32 own; // the daemon
-	u32 pending; // set when the bell for spread threads rings, cleared by whoever has answered
-	u32 gate_pending; // the same for gated classes
-	u64 rings;
-	u64 gate_rings;
-	u64 lost; // bells that found no room
-	u64 unknown; // switches to threads whose id is beyond the table
-	u32 moved; // the thread that was moved last
-	u32 moving; // whether its mask is not its own at this moment
-	u32 heirs; // its children so far that may have got that mask
-	u32 heir[HEIRS]; // the last of them
-	u32 asked_is; // what the last question found
-	u64 asked[WORDS];
-	u64 free[WORDS]; // CPUs of cores on which nothing that counts runs
-	u64 offline[WORDS]; // set by the daemon, cleared by the first switch
-	u64 crowded[WORDS]; // cores on which a thread that spreads is not alone
-	u8 kinds[GROUPS];
-	u64 zones[GROUPS][WORDS];
-	struct core cores[CPUS];
-	struct cpu cpus[CPUS];
-};
+#include "kernel.h"
+#include "shared.h"
 
 struct shared shared __attribute__((aligned(64)));
 

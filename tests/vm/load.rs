@@ -79,7 +79,9 @@ fn requests(seed: u64, run: Duration, rest: Duration, end: Instant) {
         let enough = used() + about(run);
         while used() < enough {
             // No pause between: an emulator takes it for a reason to let another CPU have its turn, each time.
-            (0..500_u32).for_each(|turn| { std::hint::black_box(turn); });
+            (0..500_u32).for_each(|turn| {
+                std::hint::black_box(turn);
+            });
         }
         if Instant::now() > begin {
             DONE.fetch_add(1, Ordering::Relaxed);

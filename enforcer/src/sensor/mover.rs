@@ -16,10 +16,11 @@ use std::time::{Duration, Instant};
 
 use cotenant_compiler::{CpuId, CpuSet};
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::time::TimeSpec;
 
-use super::spread::{Asked, Move, Orders, orders};
+use super::spread::{Asked, Move, Orders, Runs, orders};
 use super::view::{Shape, look};
 use crate::error::{KernelError, Object, errno_of};
 use crate::ids::Tid;
@@ -28,8 +29,9 @@ use crate::sys::affinity::Alone;
 use crate::sys::sensor::layout::{HEIRS, Shared};
 use crate::sys::sensor::{Asker, Memory, Ringer};
 
-/// How long a core that gave or took a thread is left alone.
-const REST: Duration = Duration::from_millis(1);
+/// How long a thread that was moved stays, and the core it was sent to takes no other. Without it one thread in ten is moved
+/// again at once.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// Looks after one ring, before whoever else has something to do gets a chance.
 const LOOKS: usize = 8;
@@ -99,53 +101,70 @@ impl Drop for Mover {
 }
 
 fn serve(mut hands: Hands, end: &EventFd) {
-    let mut resting: Vec<Option<Instant>> = vec![None; hands.shape.cores.len()];
+    let mut recent = Vec::new();
+    let mut again = false;
     loop {
         let mut fds = [PollFd::new(hands.bell.as_fd(), PollFlags::POLLIN), PollFd::new(end.as_fd(), PollFlags::POLLIN)];
-        let waited = poll(&mut fds, PollTimeout::NONE);
+        // Who is stuck is looked at again after a moment, bell or no bell.
+        let waited = ppoll(&mut fds, again.then(|| TimeSpec::from_duration(MOMENT)), None);
         let [_, ended] = fds.map(|fd| fd.any().unwrap_or(false));
         if ended || waited.is_err_and(|errno| errno != Errno::EINTR) {
             return;
         }
         hands.bell.hush();
-        answer(&mut hands, &mut resting);
+        again = answer(&mut hands, &mut recent);
     }
 }
 
+/// A thread that was moved, where to and when.
+struct Moved {
+    tid: Tid,
+    to: usize,
+    at: Instant,
+}
+
 /// Acts until nothing is left to do, and makes the bell ready last: what changes before that is seen here, and what changes
-/// after it rings.
-fn answer(hands: &mut Hands, resting: &mut [Option<Instant>]) {
+/// after it rings. Returns whether anybody is stuck.
+fn answer(hands: &mut Hands, recent: &mut Vec<Moved>) -> bool {
     let memory = Arc::clone(&hands.memory);
     let shared = memory.shared();
     mend_heirs(hands, shared, &Alone::wait());
     for _ in 0..LOOKS {
-        let Orders { moves, stuck } = now(shared, &hands.shape, resting);
+        recent.retain(|moved: &Moved| moved.at.elapsed() < MOMENT);
+        let Orders { moves, stuck } = now(shared, &hands.shape, recent);
         for it in &moves {
             let made = carry_out(hands, shared, it);
             match made {
                 true => hands.tally.moves.fetch_add(1, Relaxed),
                 false => hands.tally.unmade.fetch_add(1, Relaxed),
             };
-            for core in [it.from, it.to] {
-                mute(shared, core);
-                if let Some(rest) = resting.get_mut(core) {
-                    *rest = Some(Instant::now());
-                }
-            }
+            recent.push(Moved { tid: it.tid, to: it.to, at: Instant::now() });
         }
         stuck.iter().for_each(|core| mute(shared, *core));
         shared.pending.store(0, SeqCst);
-        if now(shared, &hands.shape, resting).moves.is_empty() || shared.pending.swap(1, SeqCst) == 1 {
+        let Orders { moves, stuck } = now(shared, &hands.shape, recent);
+        if moves.is_empty() || shared.pending.swap(1, SeqCst) == 1 {
             // Nothing to do, or it has rung again, which is answered next.
-            return;
+            return !stuck.is_empty();
         }
     }
     shared.pending.store(0, SeqCst);
+    true
 }
 
-fn now(shared: &Shared, shape: &Shape, resting: &[Option<Instant>]) -> Orders {
-    let rests = |core: usize| resting.get(core).copied().flatten().is_some_and(|since: Instant| since.elapsed() < REST);
-    orders(&look(shared, shape, rests))
+fn now(shared: &Shared, shape: &Shape, recent: &[Moved]) -> Orders {
+    let mut cores = look(shared, shape);
+    for moved in recent {
+        if let Some(core) = cores.get_mut(moved.to) {
+            core.awaits = true;
+        }
+        for seat in cores.iter_mut().flat_map(|core| &mut core.seats) {
+            if let Runs::Spread(thread) = &mut seat.runs {
+                thread.settles |= thread.tid == moved.tid;
+            }
+        }
+    }
+    orders(&cores)
 }
 
 /// The program leaves the core alone from its next switch on, for a millisecond.

@@ -11,10 +11,10 @@
 //! 3. It goes to all CPUs of one free core that it may use: which of them, the kernel chooses. Cores without even a gated
 //!    thread first, then those under the same last-level cache, then the lowest.
 //! 4. Who has fewest cores to go to chooses first.
-//! 5. A core takes one thread, and none while it *rests* because a thread has just come or gone. A crowded core that rests
-//!    stays as it is.
+//! 5. A core takes one thread, and no other while that one is *on its way*. A thread that has *just been moved* stays for a
+//!    moment: another goes in its place, or nobody.
 //!
-//! A crowded core that could be helped if another's rest were over is *stuck*.
+//! A crowded core that could be helped once that moment is over is *stuck*.
 
 use cotenant_compiler::{CpuId, CpuSet};
 
@@ -26,8 +26,8 @@ pub(crate) struct Core {
     pub(crate) seats: Vec<Seat>,
     /// What its last-level cache is called, where it has one.
     pub(crate) llc: Option<usize>,
-    /// Whether something was moved from or to it a moment ago.
-    pub(crate) rests: bool,
+    /// Whether a thread was sent to it a moment ago.
+    pub(crate) awaits: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +56,8 @@ pub(crate) struct Thread {
     pub(crate) since: u64,
     /// CPUs of its zone on which it may run.
     pub(crate) fits: CpuSet,
+    /// Whether it was moved a moment ago.
+    pub(crate) settles: bool,
     /// What it was allowed and what it had asked for, when it began to run.
     pub(crate) mask: Masks,
 }
@@ -141,7 +143,7 @@ pub(crate) fn orders(cores: &[Core]) -> Orders {
         return orders;
     }
     let room = |thread: &Thread| free.iter().filter(|(_, _, cpus)| cpus.intersects(&thread.fits)).count();
-    let crowded = cores.iter().enumerate().filter(|(_, core)| !core.rests && core.leavers().1 > 0);
+    let crowded = cores.iter().enumerate().filter(|(_, core)| core.leavers().1 > 0);
     let mut crowded: Vec<(usize, usize, &Core)> = crowded
         .map(|(at, core)| (core.leavers().0.into_iter().map(room).max().unwrap_or(0), at, core))
         .filter(|(room, ..)| *room > 0)
@@ -151,27 +153,28 @@ pub(crate) fn orders(cores: &[Core]) -> Orders {
     for (_, from, core) in crowded {
         let (threads, most) = core.leavers();
         let mut gone = 0;
-        for thread in threads {
+        for thread in threads.iter().filter(|thread| !thread.settles) {
             if gone == most {
                 break;
             }
-            let open = free
-                .iter()
-                .zip(&taken)
-                .enumerate()
-                .filter(|(_, ((_, there, cpus), taken))| !**taken && !there.rests && cpus.intersects(&thread.fits));
+            let open =
+                free.iter().zip(&taken).enumerate().filter(|(_, ((_, there, cpus), taken))| {
+                    !**taken && !there.awaits && cpus.intersects(&thread.fits)
+                });
             let best = open.min_by_key(|(_, ((to, there, _), _))| (there.has_gated(), there.llc != core.llc, *to));
             let Some((slot, ((to, _, cpus), _))) = best else { continue };
             let cpus = cpus.intersection(&thread.fits);
-            let Thread { tid, born, mask, .. } = thread.clone();
+            let Thread { tid, born, mask, .. } = (*thread).clone();
             orders.moves.push(Move { tid, born, from, to: *to, cpus, mask });
             if let Some(taken) = taken.get_mut(slot) {
                 *taken = true;
             }
             gone += 1;
         }
-        let waits = |thread: &Thread| free.iter().any(|(_, it, cpus)| it.rests && cpus.intersects(&thread.fits));
-        if gone == 0 && core.leavers().0.into_iter().any(waits) {
+        let waits = |thread: &&Thread| {
+            free.iter().any(|(_, it, cpus)| (it.awaits || thread.settles) && cpus.intersects(&thread.fits))
+        };
+        if gone < most && threads.iter().any(waits) {
             orders.stuck.push(from);
         }
     }

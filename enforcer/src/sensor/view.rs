@@ -40,18 +40,18 @@ impl Shape {
     }
 }
 
-/// Every core at this moment. `rests` says of each by its number whether it rests.
-pub(super) fn look(shared: &Shared, shape: &Shape, rests: impl Fn(usize) -> bool) -> Vec<Core> {
+/// Every core at this moment, but for what was done to cores and threads a moment ago.
+pub(super) fn look(shared: &Shared, shape: &Shape) -> Vec<Core> {
     let offline = shared.set(&shared.offline);
-    let core = |(at, (core, state)): (usize, (&CoreShape, &layout::Core))| {
+    let core = |(core, state): (&CoreShape, &layout::Core)| {
         let word = state.word.load(Acquire);
         let online = core.threads.iter().enumerate().filter(|(_, cpu)| !offline.contains(**cpu));
         let seats = online.map(|(thread, cpu)| Seat { cpu: *cpu, runs: seat(shared, *cpu, byte(word, thread)) });
-        Core { seats: seats.collect(), llc: core.llc, rests: rests(at) }
+        Core { seats: seats.collect(), llc: core.llc, awaits: false }
     };
     // A core with no CPU left is nobody's to go to, but keeps its number.
-    let all = shape.cores.iter().zip(&shared.cores).enumerate().map(core);
-    all.map(|core| if core.seats.is_empty() { Core { rests: true, ..core } } else { core }).collect()
+    let all = shape.cores.iter().zip(&shared.cores).map(core);
+    all.map(|core| if core.seats.is_empty() { Core { awaits: true, ..core } } else { core }).collect()
 }
 
 fn byte(word: u64, thread: usize) -> u8 {
@@ -82,6 +82,7 @@ fn thread(shared: &Shared, cpu: &layout::Cpu) -> Option<Thread> {
         born: cpu.born.load(Relaxed),
         since: cpu.since.load(Relaxed),
         fits: shared.set(&cpu.fits),
+        settles: false,
         mask: Masks { allowed: shared.set(&cpu.allowed), asked },
     };
     fence(Acquire);

@@ -91,7 +91,8 @@ mod tests {
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
         let machine = Topology::load(&TopologySource::Synthetic("core:2 pu:2".to_owned())).unwrap();
         let paths = [path.clone()];
-        let first = compiled(&paths, &machine, Facilities::default()).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let first =
+            compiled(&paths, &machine, Facilities::default()).unwrap_or_else(|failure| panic!("{}", failure.text()));
         let mut host = PolicyOnDisk::new(&paths, machine, Facilities::default(), first.sources);
         assert!(host.load(Cause::Changed).unwrap().is_none());
         assert_eq!(host.load(Cause::Asked).unwrap().unwrap().classes.len(), 1);

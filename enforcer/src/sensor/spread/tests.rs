@@ -19,7 +19,7 @@ fn cores(text: &str) -> Vec<Core> {
     };
     let core = |word: &str| {
         let seats = word.chars().map(|letter| seat(letter, next.next().unwrap())).collect();
-        Core { seats, llc: Some(0), rests: false }
+        Core { seats, llc: Some(0), awaits: false }
     };
     text.split(' ').map(core).collect()
 }
@@ -30,6 +30,7 @@ fn thread(name: char, fits: &str) -> Thread {
         born: name as u64 * 10,
         since: name as u64,
         fits: set(fits),
+        settles: false,
         mask: Masks::default(),
     }
 }
@@ -106,15 +107,28 @@ fn the_same_cache_comes_first() {
 }
 
 #[test]
-fn a_core_that_rests_gives_and_takes_nobody() {
+fn a_core_takes_one_thread_at_a_time() {
     let mut now = cores("AB .. ..");
-    now[1].rests = true;
+    now[1].awaits = true;
     assert_eq!(said(&orders(&now)), "B→4-5");
-    now[2].rests = true;
+    now[2].awaits = true;
     assert_eq!(orders(&now), Orders { moves: vec![], stuck: vec![0] });
+    now[0].awaits = true;
+    now[2].awaits = false;
+    assert_eq!(said(&orders(&now)), "B→4-5", "who was sent there may have met another");
+}
+
+#[test]
+fn who_has_just_been_moved_stays() {
     let mut now = cores("AB ..");
-    now[0].rests = true;
-    assert_eq!(orders(&now), Orders::default());
+    let settle = |seat: &mut Seat| match &mut seat.runs {
+        Runs::Spread(thread) => thread.settles = true,
+        _ => panic!(),
+    };
+    settle(&mut now[0].seats[1]);
+    assert_eq!(said(&orders(&now)), "A→2-3");
+    settle(&mut now[0].seats[0]);
+    assert_eq!(orders(&now), Orders { moves: vec![], stuck: vec![0] });
 }
 
 /// Every state of three cores of two threads.
