@@ -4,7 +4,7 @@ CARGO ?= cargo
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup test-setup build test test-core-sched demo fmt measure
+.PHONY: help setup test-setup build test test-core-sched demo fmt measure bpf bpf-setup check-bpf
 
 help:
 	@echo 'make demo             see it work: a web and a batch load, a policy, a reload, the way back'
@@ -13,18 +13,35 @@ help:
 	@echo 'make build            the release binary, target/release/cotenant'
 	@echo 'make measure          what placement costs and gains, here and in an emulated machine: an hour and more'
 	@echo 'make fmt              lay out the sources'
+	@echo 'make bpf              the program for the kernel, after a change of enforcer/bpf/sensor.bpf.c'
 
-# hwloc's header and library for reading the topology, pkg-config to find them, util-linux for chrt and taskset.
+# hwloc's header and library for reading the topology, those of libelf and zlib, make and gcc for libbpf, which loads the
+# sensor's program, pkg-config to find them, util-linux for chrt and taskset.
 setup:
-	@if ! pkg-config --exists hwloc 2>/dev/null || ! command -v chrt >/dev/null; then \
-		echo 'installing libhwloc-dev, pkg-config, util-linux'; \
+	@if ! pkg-config --exists hwloc libelf zlib 2>/dev/null || ! command -v chrt >/dev/null; then \
+		echo 'installing libhwloc-dev, libelf-dev, zlib1g-dev, pkg-config, util-linux'; \
 		$(SUDO) apt-get update -qq && \
-		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq libhwloc-dev pkg-config util-linux gcc >/dev/null; \
+		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+			libhwloc-dev libelf-dev zlib1g-dev pkg-config util-linux gcc make >/dev/null; \
 	fi
 
 # QEMU, a static busybox, and two of Debian's stock kernels, for a machine with SMT (tests/vm/README.md).
 test-setup: setup
 	@tests/vm/prepare.sh
+
+# The compiler for the sensor's program, which only those need who change or check it: its object is in the tree.
+bpf-setup:
+	@if ! command -v clang-14 >/dev/null || ! command -v llvm-strip-14 >/dev/null; then \
+		echo 'installing clang-14, llvm-14'; \
+		$(SUDO) apt-get update -qq && \
+		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends clang-14 llvm-14 >/dev/null; \
+	fi
+
+bpf: bpf-setup
+	@enforcer/bpf/build.sh
+
+check-bpf: bpf-setup
+	@enforcer/bpf/build.sh --check
 
 build: setup
 	$(CARGO) build --release --locked
@@ -34,7 +51,7 @@ demo: build
 
 # The live tests place real processes and need root; without it they say so and pass over. Those in an emulated machine
 # need it for nothing but the installation of packages; COTENANT_VM=skip leaves them out.
-test: test-setup
+test: test-setup check-bpf
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) run --quiet --locked -- lint --topology 'pack:1 core:8 pu:2' policies/*.policy

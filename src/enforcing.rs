@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use cotenant_compiler::plan::Facilities;
 use cotenant_compiler::topology::{Topology, TopologySource};
 use cotenant_compiler::{Plan, compile_on};
 use cotenant_enforcer::error::KernelError;
@@ -43,7 +44,7 @@ impl Place {
 ///
 /// A played machine lets a policy be tried where it does not belong, as siblings on a machine that has none. Its CPUs
 /// must be online here, because threads are going to be put on them.
-fn machine(source: &TopologySource) -> Result<Topology, Failure> {
+pub(crate) fn machine(source: &TopologySource) -> Result<Topology, Failure> {
     let machine = Topology::load(source)?;
     if *source == TopologySource::Live {
         return Ok(machine);
@@ -65,7 +66,7 @@ pub(crate) struct Compiled {
 }
 
 /// Reads and compiles a policy that is going to be enforced: nobody else may have been able to write it.
-pub(crate) fn compiled(paths: &[PathBuf], machine: &Topology) -> Result<Compiled, Failure> {
+pub(crate) fn compiled(paths: &[PathBuf], machine: &Topology, facilities: Facilities) -> Result<Compiled, Failure> {
     if paths.iter().any(|path| load::is_stdin(path)) {
         return Err(Failure::new("a policy from standard input cannot be enforced")
             .help("put it into a file, so that changes to it can be seen and its owner be checked"));
@@ -79,7 +80,7 @@ pub(crate) fn compiled(paths: &[PathBuf], machine: &Topology) -> Result<Compiled
                 .help("put the policy into a file, or give the other thing another ending")),
         }
     })?;
-    let (plan, mut diagnostics) = compile_on(sources.clone(), machine, host::facilities());
+    let (plan, mut diagnostics) = compile_on(sources.clone(), machine, facilities);
     // Asking is not for free, and few policies require anything.
     let requiring = plan.as_ref().filter(|plan| !plan.requirements.is_empty());
     let unmet = requiring.map(|plan| plan.unmet(&host::facts())).unwrap_or_default();
@@ -88,22 +89,20 @@ pub(crate) fn compiled(paths: &[PathBuf], machine: &Topology) -> Result<Compiled
     Ok(Compiled { sources, diagnostics, plan })
 }
 
-/// A policy that may be put in force, the texts it was read from and the machine it was planned for.
+/// A policy that may be put in force, and the texts it was read from.
 pub(crate) struct Ready {
     pub(crate) plan: Plan,
     pub(crate) sources: SourceSet,
-    pub(crate) machine: Topology,
 }
 
-/// [`compiled`] on the machine named, with everything there is to say said; none where the policy is refused.
-pub(crate) fn ready(paths: &[PathBuf], source: &TopologySource) -> Result<Option<Ready>, Failure> {
-    let machine = machine(source)?;
-    let Compiled { sources, diagnostics, plan } = compiled(paths, &machine)?;
+/// [`compiled`], with everything there is to say said; none where the policy is refused.
+pub(crate) fn ready(paths: &[PathBuf], machine: &Topology, facilities: Facilities) -> Result<Option<Ready>, Failure> {
+    let Compiled { sources, diagnostics, plan } = compiled(paths, machine, facilities)?;
     tell(&render::human(&diagnostics, &sources, Look::of_stderr()));
     if plan.is_none() {
         tell(&format!("{}\n", render::found(&diagnostics)));
     }
-    Ok(plan.map(|plan| Ready { plan, sources, machine }))
+    Ok(plan.map(|plan| Ready { plan, sources }))
 }
 
 impl From<KernelError> for Failure {

@@ -3,8 +3,10 @@
 use cotenant_compiler::lints::{HostFacts, on_host};
 use cotenant_compiler::plan::{Facilities, Host};
 use cotenant_compiler::selector::Account;
+use cotenant_compiler::topology::Topology;
 use cotenant_enforcer::cookies::offered;
 use cotenant_enforcer::roots::Roots;
+use cotenant_enforcer::sensor::Sensor;
 use cotenant_grammar::tree::LinuxVersion;
 use cotenant_grammar::{Diagnostics, SourceSet};
 use nix::unistd::{Group, Uid, User};
@@ -41,9 +43,14 @@ pub(crate) fn facts() -> Host {
     }
 }
 
-/// The means that this host has for keeping a clause.
+/// The means that this host has for keeping a clause, a sensor aside, which somebody must hold.
 pub(crate) fn facilities() -> Facilities {
     Facilities { core_scheduling: offered(&Roots::default()), ..Facilities::default() }
+}
+
+/// The means that `enforce` would find here, started by whoever asks.
+pub(crate) fn facilities_of_daemon(machine: &Topology) -> Facilities {
+    Facilities { sensor: Sensor::open(&Roots::default(), machine).is_ok(), ..facilities() }
 }
 
 /// The 6 and 12 of `6.12.48+deb13-amd64`.

@@ -15,6 +15,8 @@ mod enforced;
 mod refusals;
 #[path = "live/reload.rs"]
 mod reload;
+#[path = "live/sensor.rs"]
+mod sensor;
 #[path = "live/soak.rs"]
 mod soak;
 #[path = "live/stage.rs"]

@@ -17,5 +17,7 @@ mod load_loop;
 mod machine;
 #[path = "vm/placement.rs"]
 mod placement;
+#[path = "vm/sensor.rs"]
+mod sensor;
 #[path = "vm/trace.rs"]
 mod trace;

@@ -74,8 +74,10 @@ pub struct Placement {
     /// they are overflow. A later tier is opened when the ones before it are full. None is empty; they share no CPU.
     pub tiers: Vec<CpuSet>,
     /// The last tier are siblings, and is opened when fewer than this many cores of the zone are idle; absent where
-    /// siblings are no overflow.
+    /// siblings are no overflow, and where `spread` keeps all of them open.
     pub spill_below: Option<u32>,
+    /// Whether a sensor moves a thread that shares a core to one that is idle, all CPUs being open at all times.
+    pub spread: bool,
     /// The most cores at a time, of all that the tiers hold; absent where the tiers hold no more than that.
     pub most_cores: Option<usize>,
     /// When the class may run at all.
@@ -155,6 +157,8 @@ pub enum Means {
     TickLoop,
     /// The kernel runs threads of one cookie only on a core at the same instant.
     Cookie,
+    /// A program in the kernel that sees every switch, and a thread of the daemon that acts on what it sees.
+    Sensor,
     /// Nothing needs to be done on this machine.
     Nothing,
     /// There is none: the clause is refused.
@@ -170,7 +174,7 @@ pub enum Strength {
     Strict,
     /// The kernel keeps it but for a stated share.
     Bounded,
-    /// A loop keeps it, one tick behind.
+    /// It is kept by reacting, within a time that the means say.
     Reactive,
     /// It is not kept, and the policy was warned about that.
     Refused,
@@ -186,7 +190,8 @@ impl Plan {
     /// Whether anything must be watched while the plan is in force.
     #[must_use]
     pub fn is_reactive(&self) -> bool {
-        self.classes.iter().filter_map(|class| class.placement.as_ref()).any(Placement::is_reactive)
+        let mut placements = self.classes.iter().filter_map(|class| class.placement.as_ref());
+        placements.any(|placement| placement.is_reactive() || placement.spread)
     }
 }
 
@@ -204,7 +209,8 @@ impl Placement {
     /// Whether the class's CPUs change with the load.
     #[must_use]
     pub fn is_reactive(&self) -> bool {
-        self.tiers.len() > 1 || self.gate.is_some() || self.stays_on_last_cpu()
+        let follows = self.tiers.len() > 1 && (self.spill_below.is_some() || !self.spread);
+        follows || self.gate.is_some() || self.stays_on_last_cpu()
     }
 
     /// Whether each of its threads is kept on the CPU where it last ran. Held threads stay anyway.
@@ -257,6 +263,7 @@ impl Means {
             Means::SchedAttr => "sched_setattr",
             Means::TickLoop => "tick loop",
             Means::Cookie => "core-scheduling cookie",
+            Means::Sensor => "sensor",
             Means::Nothing => "nothing to do",
             Means::None | Means::NoCookies => "nothing",
         }

@@ -53,7 +53,8 @@ fn policy(classes: usize) -> String {
 fn load(classes: usize, cpus: u32) -> Load {
     let every = |n: u32, from: u32| (0..cpus).filter(|cpu| cpu % n == from % n).map(CpuId).collect::<CpuSet>();
     let class = |at: usize| ClassLoad { ran_on: every(5, at as u32), demand: cpus as usize / 4 + at };
-    Load { elapsed: Duration::from_millis(10), foreign: every(10, 7), classes: (0..classes).map(class).collect() }
+    let classes = (0..classes).map(class).collect();
+    Load { elapsed: Duration::from_millis(10), foreign: every(10, 7), classes, ..Load::default() }
 }
 
 #[divan::bench(args = CPUS, consts = CLASSES)]

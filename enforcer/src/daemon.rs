@@ -1,8 +1,8 @@
 //! The daemon: one loop that waits for whatever can change what is true, and does nothing in between.
 //!
-//! It wakes for process events, for a change of the policy's files, for signals, for a request on the control socket and,
-//! while a class whose share moves with the load has members, once a tick; once a second while a held class has more threads
-//! than CPUs. An idle host without such members costs no wake-up at all.
+//! It wakes for process events, for a change of the policy's files, for signals, for a request on the control socket, when a
+//! sensor rings for a gated class and, while a class whose share moves with the load has members, once a tick; once a second
+//! while a held class has more threads than CPUs. An idle host without such members costs no wake-up at all.
 
 mod own;
 mod wait;
@@ -19,8 +19,10 @@ use crate::control::{Control, Request};
 use crate::enforcer::{Enforcer, Failure, LOOK, Pass};
 use crate::error::KernelError;
 use crate::events::{Connector, ProcEvent};
+use crate::ids::Tid;
 use crate::lock::{Busy, RunLock};
 use crate::roots::Roots;
+use crate::sensor::{Sensor, Sight};
 use crate::status::Status;
 use crate::watch::PolicyWatch;
 use wait::{Sources, Ticker};
@@ -128,6 +130,8 @@ pub struct View<'a> {
     pub last_reload: Option<&'a Reload>,
     /// The time between two looks at the load.
     pub tick: Duration,
+    /// What the sensor saw and did, where there is one.
+    pub sight: Option<Sight>,
 }
 
 /// Why the daemon could not start or had to end.
@@ -141,11 +145,12 @@ pub enum DaemonError {
     Kernel(#[from] KernelError),
 }
 
-/// Runs until a signal or a request to release ends it, and puts everything back. `plan` is what [`Host::load`] gave.
+/// Runs until a signal or a request to release ends it, and puts everything back. `plan` is what [`Host::load`] gave, and
+/// promises a sensor only where one is given.
 ///
 /// # Errors
 /// Where nothing can be enforced here: another daemon works, or the kernel refuses what the whole rests on.
-pub fn run(settings: &Settings, plan: Plan, host: &mut dyn Host) -> Result<Pass, DaemonError> {
+pub fn run(settings: &Settings, plan: Plan, sensor: Option<Sensor>, host: &mut dyn Host) -> Result<Pass, DaemonError> {
     let _lock = RunLock::take(&settings.roots.run)?;
     // Before any thread is started, so that all have the signals blocked and the descriptor gets them.
     let signals = block_signals()?;
@@ -153,10 +158,14 @@ pub fn run(settings: &Settings, plan: Plan, host: &mut dyn Host) -> Result<Pass,
     let mut watch = PolicyWatch::new()?;
     watch.follow(&host.paths())?;
     let connector = Connector::open(CONNECTOR_PATIENCE)?;
-    schedule(&plan, host);
-    let (enforcer, recovered) = Enforcer::start(settings.roots.clone(), plan)?;
+    schedule(&plan, None, host);
+    let (mut enforcer, recovered) = Enforcer::start(settings.roots.clone(), plan)?;
     if recovered != Pass::default() {
         host.tell(&Notice::Recovered(&recovered));
+    }
+    if let Some(sensor) = sensor {
+        enforcer.watch_with(sensor)?;
+        schedule(enforcer.plan(), enforcer.sensor().and_then(Sensor::hand), host);
     }
     let control = Control::listen(&settings.roots.run)?;
     let mut daemon = Daemon {
@@ -181,8 +190,8 @@ pub fn run(settings: &Settings, plan: Plan, host: &mut dyn Host) -> Result<Pass,
 }
 
 /// Puts the daemon above every class of a plan.
-fn schedule(plan: &Plan, host: &mut dyn Host) {
-    if let Err(error) = own::schedule(plan) {
+fn schedule(plan: &Plan, hand: Option<Tid>, host: &mut dyn Host) {
+    if let Err(error) = own::schedule(plan, hand) {
         host.tell(&Notice::Weaker(
             "the daemon's priority stays as it is, and it may react late on a busy host",
             &error,
@@ -221,10 +230,20 @@ impl Daemon {
     ) -> Result<Option<crate::control::Client>, DaemonError> {
         loop {
             self.ticker.set(self.rhythm(settings.tick))?;
-            let sources =
-                Sources { signals, connector: &self.connector, watch: &self.watch, control, ticker: &self.ticker };
+            let sources = Sources {
+                signals,
+                connector: &self.connector,
+                watch: &self.watch,
+                control,
+                ticker: &self.ticker,
+                gate: self.enforcer.sensor().map(Sensor::gate_bell),
+            };
             let ready = sources.wait(self.settles_in())?;
-            // Processes first: everything else can wait for a moment, and a process that runs elsewhere cannot.
+            if ready.gate {
+                let pass = self.enforcer.clear_gates();
+                self.count(&pass, host);
+            }
+            // Then processes: everything else can wait for a moment, and a process that runs elsewhere cannot.
             if ready.connector {
                 self.follow_events(host)?;
             }
@@ -316,7 +335,7 @@ impl Daemon {
                 changes => self.adopt(plan, changes, &mut pass),
             },
         };
-        schedule(self.enforcer.plan(), host);
+        schedule(self.enforcer.plan(), self.enforcer.sensor().and_then(Sensor::hand), host);
         self.count(&pass, host);
         host.tell(&Notice::Reloaded(&outcome, &pass));
         self.last_reload = Some(outcome);
@@ -359,6 +378,7 @@ impl Daemon {
             counters: self.counters,
             last_reload: self.last_reload.as_ref(),
             tick: settings.tick,
+            sight: self.enforcer.sensor().map(Sensor::sight),
         }
     }
 }

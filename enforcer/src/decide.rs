@@ -50,6 +50,7 @@
 //! them tick by tick. A plan for another machine never meets a load of this one: hotplug makes a new plan, new [`Rules`],
 //! and a new [`Assignment::initial`].
 
+mod close;
 mod fill;
 mod gate;
 mod occupancy;
@@ -59,6 +60,7 @@ use std::time::Duration;
 
 use cotenant_compiler::CpuSet;
 
+pub use close::close;
 use gate::{Gates, Turn};
 use occupancy::{Busy, Occupancy};
 use rules::Rule;
@@ -80,6 +82,8 @@ pub struct Load {
     pub elapsed: Duration,
     /// CPUs on which something ran that belongs to no class.
     pub foreign: CpuSet,
+    /// CPUs of the cores on which a sensor saw anything for which gated classes make room; empty without one.
+    pub used: CpuSet,
     /// One entry a class of the plan, in its order.
     pub classes: Vec<ClassLoad>,
 }

@@ -2,7 +2,7 @@
 //!
 //! [`Enforcer`] is a plain store; what is done with it stands in the modules beside: `membership` says which process is
 //! in which class, `conform` writes what a class wants and only what differs, `tick` follows the load, `release` puts
-//! everything back, `recover` also what an earlier run left.
+//! everything back, `recover` also what an earlier run left, `sense` tells the sensor who belongs where and answers it.
 
 mod balance;
 mod conform;
@@ -13,6 +13,7 @@ mod pins;
 mod recover;
 mod release;
 mod scan;
+mod sense;
 mod stays;
 mod tick;
 
@@ -29,12 +30,13 @@ use crate::decide::{Assignment, Rules, Share};
 use crate::error::KernelError;
 use crate::ground::Ground;
 use crate::ids::{Pid, Tid};
-use crate::journal::{self, Journal};
+use crate::journal::{self, Journal, moving};
 use crate::load::LoadReader;
 use crate::member::Member;
 use crate::privilege;
 use crate::procfs::Procfs;
 use crate::roots::Roots;
+use crate::sensor::Sensor;
 use crate::stay::Stay;
 pub use balance::LOOK;
 use in_place::InPlace;
@@ -64,6 +66,8 @@ pub struct Enforcer {
     load: LoadReader,
     weighed: balance::Weighed,
     cookies: Cookies,
+    /// Eyes in the kernel, where they are to be had.
+    sensor: Option<Sensor>,
 }
 
 /// Something the kernel refused.
@@ -129,8 +133,10 @@ impl Enforcer {
             behind: BTreeSet::new(),
             load: LoadReader::new(privilege::open_files()),
             cookies: Cookies::default(),
+            sensor: None,
             roots,
         };
+        moving::mend(&enforcer.roots.run, &enforcer.procfs)?;
         let recovered = enforcer.recover(records)?;
         Ok((enforcer, recovered))
     }

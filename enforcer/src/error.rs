@@ -25,6 +25,8 @@ pub enum Object {
     Thread(Tid),
     /// The netlink socket that carries process events.
     Connector,
+    /// The BPF program that watches switches.
+    Sensor,
 }
 
 impl fmt::Display for Object {
@@ -34,6 +36,7 @@ impl fmt::Display for Object {
             Object::Process(pid) => write!(f, "process {pid}"),
             Object::Thread(tid) => write!(f, "thread {tid}"),
             Object::Connector => f.write_str("process connector"),
+            Object::Sensor => f.write_str("the sensor's BPF program"),
         }
     }
 }
@@ -122,7 +125,9 @@ impl fmt::Display for KernelError {
             (Some(value), _, "write") => write!(f, "cannot write `{value}` to {object}")?,
             (Some(value), _, "parse") => write!(f, "cannot parse `{value}` from {object}")?,
             (Some(value), ..) => write!(f, "cannot {operation} `{value}` on {object}")?,
-            (None, Object::File(_) | Object::ProcessFile(_), _) => write!(f, "cannot {operation} {object}")?,
+            (None, Object::File(_) | Object::ProcessFile(_) | Object::Sensor, _) => {
+                write!(f, "cannot {operation} {object}")?
+            }
             (None, ..) => write!(f, "cannot {operation} on {object}")?,
         }
         write!(f, ": {}", errno.desc())?;

@@ -4,6 +4,7 @@
 //! earlier one. A last line without its line break was cut short by a crash: what it describes was not touched yet, so it
 //! is dropped. Process ids mean nothing after a reboot, so a journal of another boot is void.
 
+pub mod moving;
 mod record;
 
 use std::fs::{self, File, OpenOptions};

@@ -24,6 +24,7 @@ pub mod member;
 pub mod privilege;
 pub mod procfs;
 pub mod roots;
+pub mod sensor;
 pub mod status;
 pub mod stay;
 pub mod subject;

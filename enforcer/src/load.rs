@@ -77,7 +77,7 @@ impl LoadReader {
         let elapsed = self.last.replace(now).map_or(Duration::ZERO, |last| now.saturating_duration_since(last));
         let elapsed = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
         let classes = vec![ClassLoad::default(); plan.classes.len()];
-        let mut load = Load { elapsed: Duration::from_nanos(elapsed), foreign: CpuSet::new(), classes };
+        let mut load = Load { elapsed: Duration::from_nanos(elapsed), classes, ..Load::default() };
         let mut work = vec![0_u64; plan.classes.len()];
         let mut used: HashMap<CpuId, i64> = HashMap::new();
         if elapsed > LAPSE {

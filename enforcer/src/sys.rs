@@ -4,4 +4,7 @@
 pub mod affinity;
 pub(crate) mod connector;
 pub mod core_sched;
+pub(crate) mod mapping;
 pub mod sched;
+#[cfg(feature = "sensor")]
+pub(crate) mod sensor;

@@ -8,8 +8,9 @@ use cotenant_enforcer::enforcer::{Enforcer, Pass};
 use cotenant_enforcer::lock::RunLock;
 
 use crate::cli::PolicyPaths;
-use crate::enforcing::{Place, Ready, ready};
+use crate::enforcing::{Place, Ready, machine, ready};
 use crate::failure::Failure;
+use crate::host;
 use crate::outcome::Outcome;
 use crate::terminal::{print, tell};
 
@@ -37,7 +38,11 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
-    let Some(Ready { plan, .. }) = ready(&options.policy.paths, &options.source)? else { return Ok(Outcome::Refused) };
+    let machine = machine(&options.source)?;
+    // Nobody watches once this has ended, so nothing rests on a sensor.
+    let Some(Ready { plan, .. }) = ready(&options.policy.paths, &machine, host::facilities())? else {
+        return Ok(Outcome::Refused);
+    };
     let roots = options.place.roots();
     let _lock = RunLock::take(&roots.run)?;
     let unkept = unkept(&plan);

@@ -5,14 +5,17 @@ mod policy;
 
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use cotenant_compiler::plan::Facilities;
 use cotenant_compiler::topology::TopologySource;
-use cotenant_enforcer::daemon::{self, DaemonError, Settings};
+use cotenant_enforcer::daemon::{self, DaemonError, Notice, Settings};
 use cotenant_enforcer::lock::Busy;
+use cotenant_enforcer::sensor::Sensor;
 
 use crate::cli::PolicyPaths;
-use crate::enforcing::{Place, ready};
+use crate::enforcing::{Place, machine, ready};
 use crate::failure::Failure;
+use crate::host;
 use crate::outcome::Outcome;
 use policy::PolicyOnDisk;
 
@@ -29,6 +32,7 @@ use policy::PolicyOnDisk;
 Examples:
   cotenant enforce /etc/cotenant/policies   every policy of a directory, as a service would run it
   cotenant enforce --tick 5ms web.policy    look at the load twice as often
+  cotenant enforce --eyes tick web.policy   without a program in the kernel
   COTENANT_LOG=debug cotenant enforce web.policy
 
 Signals:
@@ -43,16 +47,43 @@ pub(crate) struct Options {
     /// Play this machine as another, to try a policy out: levels or a file as for `plan`.
     #[arg(long = "topology", value_name = "T", default_value = "live")]
     source: TopologySource,
+    /// What watches for clauses that the kernel does not keep by itself.
+    #[arg(long, value_enum, default_value_t = Eyes::Auto)]
+    eyes: Eyes,
     #[command(flatten)]
     place: Place,
 }
 
+/// How to watch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Eyes {
+    /// The sensor where it can be had, else the tick loop.
+    Auto,
+    /// A BPF program that sees every switch, and reacts within 0.1 ms; an error where it cannot be had.
+    Sensor,
+    /// A look at the load every tick.
+    Tick,
+}
+
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
-    let Some(ready) = ready(&options.policy.paths, &options.source)? else { return Ok(Outcome::Refused) };
-    log::start();
-    let mut host = PolicyOnDisk::new(&options.policy.paths, ready.machine, ready.sources);
+    let machine = machine(&options.source)?;
     let settings = Settings { roots: options.place.roots(), tick: options.tick };
-    let pass = daemon::run(&settings, ready.plan, &mut host)?;
+    let (sensor, without) = match options.eyes {
+        Eyes::Tick => (None, None),
+        Eyes::Sensor => (Some(Sensor::open(&settings.roots, &machine)?), None),
+        Eyes::Auto => match Sensor::open(&settings.roots, &machine) {
+            Ok(sensor) => (Some(sensor), None),
+            Err(error) => (None, Some(error)),
+        },
+    };
+    let facilities = Facilities { sensor: sensor.is_some(), ..host::facilities() };
+    let Some(ready) = ready(&options.policy.paths, &machine, facilities)? else { return Ok(Outcome::Refused) };
+    log::start();
+    if let Some(error) = without.filter(|_| ready.plan.is_reactive()) {
+        log::notice(&Notice::Weaker("there is no sensor, and the tick loop watches instead", &error));
+    }
+    let mut host = PolicyOnDisk::new(&options.policy.paths, machine, facilities, ready.sources);
+    let pass = daemon::run(&settings, ready.plan, sensor, &mut host)?;
     Ok(if pass.failures.is_empty() { Outcome::Done } else { Outcome::InPart })
 }
 

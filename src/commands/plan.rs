@@ -81,7 +81,9 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     }
     let source = options.machine.source();
     let (machine, sources) = (Topology::load(source)?, load::load(&options.policy.paths)?);
-    let Some(plan) = planned(sources, &machine, facilities(source), tell) else { return Ok(Outcome::Refused) };
+    let Some(plan) = planned(sources, &machine, facilities(source, &machine), tell) else {
+        return Ok(Outcome::Refused);
+    };
     print(&match options.format {
         Format::Table => render::plan(&plan, Look::of_stdout()) + &placing(source),
         Format::Json => render::plan_json(&plan),
@@ -95,8 +97,15 @@ fn compare(options: &Options) -> Result<Outcome, Failure> {
     let Older { sources, machine } = older::read(&options.diff, &options.run.path)?;
     let (machine, facilities) = match (machine, &options.machine.named) {
         // A daemon may play another machine, and has the means of this one all the same.
-        (Some(enforced_for), None) => (enforced_for, host::facilities()),
-        _ => (Topology::load(options.machine.source())?, facilities(options.machine.source())),
+        (Some(enforced_for), None) => {
+            let facilities = host::facilities_of_daemon(&enforced_for);
+            (enforced_for, facilities)
+        }
+        _ => {
+            let machine = Topology::load(options.machine.source())?;
+            let facilities = facilities(options.machine.source(), &machine);
+            (machine, facilities)
+        }
     };
     let Some(plan) = planned(load::load(&options.policy.paths)?, &machine, facilities, tell) else {
         return Ok(Outcome::Refused);
@@ -116,8 +125,8 @@ fn compare(options: &Options) -> Result<Outcome, Failure> {
 }
 
 /// The means of a machine; of one that is only described, none but what every machine has.
-fn facilities(source: &TopologySource) -> Facilities {
-    if *source == TopologySource::Live { host::facilities() } else { Facilities::default() }
+fn facilities(source: &TopologySource, machine: &Topology) -> Facilities {
+    if *source == TopologySource::Live { host::facilities_of_daemon(machine) } else { Facilities::default() }
 }
 
 /// How processes are given their CPUs on this host; nothing for a machine elsewhere, which does not say.

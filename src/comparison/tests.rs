@@ -116,7 +116,7 @@ fn what_the_host_must_be_and_what_is_set_there_is_compared() {
 
 #[test]
 fn whatever_a_class_asks_for_is_compared() {
-    let asked = "class b: nice 1; class a: prefer idle cpu, share core with nobody, only when llc idle, wait at most 2s, \
+    let asked = "class b: nice 1; class a: prefer idle cpu, share core with nobody, only when core idle, wait at most 2s, \
         slice 1ms, weight 100, quota 2 cpus, clamp 10%-50%, memory bandwidth at most 30%, llc at most 25%, yield, \
         place by cgroup;";
     let other = "class b: nice 1; class a: prefer cores 0-1, share core with itself, class b, only when node idle, \
@@ -128,9 +128,10 @@ fn whatever_a_class_asks_for_is_compared() {
     1 class changed.
 
     - **changed** fair class `a`
+      - CPUs: 0-7 → 0-3, then 4-7 when those are full
+      - runs: only when core idle → only when node idle
       - prefers: an idle CPU → CPUs 0-3
       - shares cores with: nobody → itself, class b
-      - runs: only when llc idle → only when node idle
       - waits at most: 2s → 3s
       - slice: 1ms → 2ms
       - weight: 100 → 200
@@ -148,9 +149,9 @@ fn whatever_a_class_asks_for_is_compared() {
     1 class changed.
 
     - **changed** fair class `a`
+      - runs: only when core idle → –
       - prefers: an idle CPU → –
       - shares cores with: nobody → –
-      - runs: only when llc idle → –
       - waits at most: 2s → –
       - slice: 1ms → –
       - weight: 100 → –

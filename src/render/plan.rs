@@ -93,6 +93,7 @@ pub(crate) fn tiers(placement: &Placement) -> Vec<String> {
     let said = |(at, tier): (usize, &CpuSet)| match placement.spill_below {
         _ if at == 0 => tier.brief(),
         Some(1) if at == last => format!("then {} when no core is idle", tier.brief()),
+        None if placement.spread => format!("then {} when no core is idle", tier.brief()),
         Some(below) if at == last => format!("then {} below {below} idle cores", tier.brief()),
         _ => format!("then {} when those are full", tier.brief()),
     };

@@ -53,6 +53,8 @@ struct Placed<'a> {
     tiers: Vec<Cpus>,
     /// The last tier are siblings and opens when fewer cores than this are idle; null where siblings are no overflow.
     spill_below: Option<u32>,
+    /// Whether the sensor moves threads that share a core to one that is idle.
+    spread: bool,
     /// The most cores at a time, of all in the tiers; null where that is all of them.
     most_cores: Option<usize>,
     /// `only when core idle` and the like; null where the class always runs.
@@ -127,6 +129,7 @@ fn placed<'a>(placement: &'a Placement, sources: &'a SourceSet) -> Placed<'a> {
         tiers: placement.tiers.iter().map(Cpus::from).collect(),
         spill_below: placement.spill_below,
         most_cores: placement.most_cores,
+        spread: placement.spread,
         gate: placement.gate.map(gate),
         cookie: placement.cookie.as_ref().map(|cookie| match cookie {
             plan::Cookie::Each => Cookie { of: "thread", classes: &[] },

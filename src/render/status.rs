@@ -30,6 +30,7 @@ pub(crate) fn status(answer: &str, look: Look) -> Result<String, Failure> {
         text.push_str(&format!(", events lost {} times and everything scanned again", daemon.lost));
     }
     text.push('\n');
+    text.push_str(&eyes(&document));
     if let Some(reload) = &daemon.last_reload {
         let detail = if reload.detail.is_empty() { String::new() } else { format!(": {}", reload.detail) };
         text.push_str(&printable(&format!("last change of the policy {}{detail}\n", reload.outcome)));
@@ -48,6 +49,25 @@ pub(crate) fn status(answer: &str, look: Look) -> Result<String, Failure> {
     }
     text.push_str(&promises(&document, look));
     Ok(text)
+}
+
+/// What watches, how fast it reacts, and what went unseen.
+fn eyes(document: &Document) -> String {
+    let daemon = &document.daemon;
+    let Some(sensor) = &daemon.sensor else {
+        return format!("watched by the tick loop, every {} ms\n", daemon.tick_ms);
+    };
+    let count = |number: u64, word| counted(usize::try_from(number).unwrap_or(usize::MAX), word);
+    let mut text = format!("watched by the sensor, 0.1 ms: {} moved", count(sensor.moves, "thread"));
+    for (number, what) in
+        [(sensor.unmade, "not moved"), (sensor.lost, "bells lost"), (sensor.unknown, "switches unknown")]
+    {
+        if number > 0 {
+            text.push_str(&format!(", {number} {what}"));
+        }
+    }
+    text.push('\n');
+    text
 }
 
 fn classes(document: &Document, look: Look) -> String {
@@ -129,8 +149,11 @@ fn promises(document: &Document, look: Look) -> String {
     for class in &document.classes {
         for clause in &class.clauses {
             any = true;
-            let within = format!("reactive, {} ms", document.daemon.tick_ms);
-            let strength = if clause.strength == "reactive" { within } else { clause.strength.clone() };
+            let strength = match (clause.strength.as_str(), clause.means.as_str()) {
+                ("reactive", "sensor") => "reactive, 0.1 ms".to_owned(),
+                ("reactive", _) => format!("reactive, {} ms", document.daemon.tick_ms),
+                (other, _) => other.to_owned(),
+            };
             row(
                 &mut kept,
                 [class.name.clone(), clause.text.clone(), clause.effect.clone(), clause.means.clone(), strength],

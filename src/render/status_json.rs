@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use cotenant_enforcer::daemon::{Reload, View};
 use cotenant_enforcer::enforcer::Failure;
+use cotenant_enforcer::sensor::Sight;
 use cotenant_enforcer::status::{ClassStatus, MemberStatus};
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +30,26 @@ pub(super) struct Daemon {
     pub(super) ticks: u64,
     pub(super) placed: u64,
     pub(super) released: u64,
+    /// `sensor` or `tick loop`: what watches for clauses that the kernel does not keep by itself.
+    pub(super) eyes: String,
+    /// What the sensor saw and did; null without one.
+    pub(super) sensor: Option<Sensor>,
     /// What became of the last change to the policy; absent before there was one.
     pub(super) last_reload: Option<LastReload>,
+}
+
+/// Counts since the start.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Sensor {
+    pub(super) switches: u64,
+    pub(super) rings: u64,
+    pub(super) gate_rings: u64,
+    /// Threads moved to an idle core, and those that the kernel refused to move or that set another mask meanwhile.
+    pub(super) moves: u64,
+    pub(super) unmade: u64,
+    /// Bells that were lost, and switches to threads that it could not know.
+    pub(super) lost: u64,
+    pub(super) unknown: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -102,6 +121,8 @@ pub(crate) fn status_json(view: &View<'_>) -> String {
             ticks: counters.ticks,
             placed: counters.placed,
             released: counters.released,
+            eyes: if view.sight.is_some() { "sensor" } else { "tick loop" }.to_owned(),
+            sensor: view.sight.map(sensor),
             last_reload: view.last_reload.map(last_reload),
         },
         classes: view.status.classes.iter().map(class).collect(),
@@ -109,6 +130,11 @@ pub(crate) fn status_json(view: &View<'_>) -> String {
     };
     // Strings, numbers and lists of them; there is nothing in it that JSON could not say.
     serde_json::to_string(&document).unwrap_or_default() + "\n"
+}
+
+fn sensor(sight: Sight) -> Sensor {
+    let Sight { switches, rings, gate_rings, moves, unmade, lost, unknown } = sight;
+    Sensor { switches, rings, gate_rings, moves, unmade, lost, unknown }
 }
 
 fn last_reload(reload: &Reload) -> LastReload {

@@ -33,7 +33,7 @@ fn siblings_are_overflow_and_batch_is_gated_on_a_machine_played_with_smt() {
     let policy = stage.policy("p.policy", text);
     let (web, batch) = (stage.sleeper("web"), stage.sleeper("batch"));
     let before = (kernel(web), kernel(batch));
-    let daemon = stage.daemon(&policy, &["--topology", "pack:1 core:1 pu:2"]);
+    let daemon = stage.daemon(&policy, &["--topology", "pack:1 core:1 pu:2", "--eyes", "tick"]);
     assert_eq!(kernel(web).cpus, "0", "the front; the sibling is overflow");
     assert_eq!(kernel(batch).policy, IDLE);
     let status = stage.status();

@@ -152,6 +152,11 @@ impl Stage {
         }
     }
 
+    /// The name of this test's control group.
+    pub(crate) fn group(&self) -> &str {
+        &self.group
+    }
+
     /// Whether a control group of this test is left.
     pub(crate) fn has_groups(&self) -> bool {
         ["", "cpuset", "freezer"].iter().any(|tree| Path::new("/sys/fs/cgroup").join(tree).join(&self.group).exists())

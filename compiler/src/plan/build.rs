@@ -57,7 +57,9 @@ pub(crate) fn plan(
     let cookies = cookies_of(&drafts, topology, facilities);
     let mut classes = Vec::new();
     let mut complete = true;
+    let mut sensed = 0;
     for ((position, draft), cookie) in drafts.into_iter().enumerate().zip(cookies) {
+        let facilities = Facilities { sensor: facilities.sensor && sensed < Facilities::SENSED_CLASSES, ..facilities };
         let placement = match draft.class.kind.value {
             ClassKind::Unmanaged => Some(None),
             _ => placement(position, &draft, &floors, cookie, topology, facilities, &mut report).map(Some),
@@ -66,6 +68,7 @@ pub(crate) fn plan(
             complete = false;
             continue;
         };
+        sensed += usize::from(placement.as_ref().is_some_and(|placement| placement.spread));
         classes.push(PlannedClass {
             name: draft.class.name.value,
             kind: draft.class.kind.value,
@@ -213,11 +216,19 @@ fn placement(
         _ => open,
     };
     let (tiers, spill_below) = tiers::tiers(class, &open, topology);
+    // Pinned threads cannot be moved, gated ones have what their gate leaves them, and a preference is for the tick loop.
+    let movable = gate.is_none()
+        && settings.prefer.is_none()
+        && settings.equal_prio.is_none_or(|mode| mode.value != EqualPrio::Hold);
+    let spread = facilities.sensor && spill_below.is_some() && movable;
+    // One core to spare is what the sensor sees to by itself; for more, the load says how many siblings are open.
+    let spill_below = spill_below.filter(|below| !spread || *below != 1);
     let mut placement = Placement {
         zone,
         kept_for_others,
         tiers,
         spill_below,
+        spread,
         most_cores: most.filter(|_| gate.is_some()),
         gate,
         cookie,

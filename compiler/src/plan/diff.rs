@@ -98,7 +98,7 @@ fn changed(old: &PlannedClass, new: &PlannedClass) -> Vec<&'static str> {
     note(old.selector != new.selector || old.with_descendants != new.with_descendants, "processes");
     if let (Some(old), Some(new)) = (&old.placement, &new.placement) {
         note(old.tiers != new.tiers, "CPUs");
-        note(old.spill_below != new.spill_below, "spill");
+        note((old.spill_below, old.spread) != (new.spill_below, new.spread), "spill");
         note(old.most_cores != new.most_cores, "ceiling");
         note(old.gate != new.gate, "gate");
         note(old.cookie != new.cookie, "cookie");

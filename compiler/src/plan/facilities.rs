@@ -27,6 +27,9 @@ pub enum CoreScheduling {
 }
 
 impl Facilities {
+    /// Classes with `prefer idle core` that a sensor can tell apart. Those beyond are kept by the tick loop.
+    pub const SENSED_CLASSES: usize = 250;
+
     /// A machine that is only described has what the policy requires of it: where it has not, the policy is refused.
     pub(super) fn assuming(self, conditions: &[At<Condition>]) -> Facilities {
         let required = conditions.iter().any(|condition| condition.value == Condition::CoreScheduling);

@@ -75,6 +75,10 @@ fn zone(class: &PolicyClass, placement: &Placement) -> Option<KeptClause> {
 fn prefer_idle_core(class: &PolicyClass, placement: &Placement) -> Option<KeptClause> {
     let span = Some(class.settings.prefer_idle_core?);
     let text = "prefer idle core";
+    if let (true, [fronts, siblings]) = (placement.spread, &placement.tiers[..]) {
+        let effect = format!("{}: moved off a shared core while another is idle", fronts.union(siblings).brief());
+        return Some(kept(text, span, effect, Means::Sensor, Strength::Reactive));
+    }
     Some(match (&placement.tiers[..], placement.spill_below) {
         ([fronts, siblings], Some(_)) => {
             let effect = format!("fronts {} first, siblings {} as overflow", fronts.brief(), siblings.brief());
@@ -105,6 +109,10 @@ fn spill(class: &PolicyClass, placement: &Placement) -> Option<KeptClause> {
             };
             kept(text, Some(spill.span), effect, Means::TickLoop, Strength::Reactive)
         }
+        None if placement.spread => {
+            let effect = "siblings stay in use while no core is idle".to_owned();
+            kept(text, Some(spill.span), effect, Means::Sensor, Strength::Reactive)
+        }
         None => kept(text, Some(spill.span), "no siblings here".to_owned(), Means::Nothing, Strength::Strict),
     })
 }
@@ -115,6 +123,8 @@ fn never_spill(class: &PolicyClass, placement: &Placement) -> Option<KeptClause>
 }
 
 fn gate(class: &PolicyClass, placement: &Placement, topology: &Topology, facilities: Facilities) -> Option<KeptClause> {
+    // A core of one thread is never shared at one instant, so there is nothing for a sensor to see.
+    let means = if facilities.sensor && topology.has_smt() { Means::Sensor } else { Means::TickLoop };
     let span = Some(class.settings.core_idle?);
     let text = "only when core idle";
     Some(match placement.gate {
@@ -124,11 +134,11 @@ fn gate(class: &PolicyClass, placement: &Placement, topology: &Topology, facilit
             if facilities.core_scheduling == CoreScheduling::Overruled {
                 effect.push_str("; no cookie while a sched_ext scheduler is loaded");
             }
-            kept(text, span, effect, Means::TickLoop, Strength::Reactive)
+            kept(text, span, effect, means, Strength::Reactive)
         }
         Some(_) => {
             let effect = "off every CPU on which others run".to_owned();
-            kept(text, span, effect, Means::TickLoop, Strength::Reactive)
+            kept(text, span, effect, means, Strength::Reactive)
         }
         None => {
             let effect = "no siblings here: SCHED_IDLE gives way on each CPU".to_owned();

@@ -5,6 +5,7 @@ use crate::compile;
 use crate::topology::{CoreKind, CpuPlace};
 
 mod language;
+mod sensed;
 
 /// `cores` cores of `threads` threads, siblings numbered side by side, two cores to a cache.
 fn machine(cores: u32, threads: u32) -> Topology {

@@ -1,6 +1,6 @@
 //! Waiting for any of several things at once.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -21,6 +21,8 @@ pub(super) struct Sources<'a> {
     pub(super) watch: &'a PolicyWatch,
     pub(super) control: &'a Control,
     pub(super) ticker: &'a Ticker,
+    /// The sensor's bell for gated classes, where there is a sensor.
+    pub(super) gate: Option<BorrowedFd<'a>>,
 }
 
 /// What is to be looked at.
@@ -31,19 +33,21 @@ pub(super) struct Ready {
     pub(super) watch: bool,
     pub(super) control: bool,
     pub(super) tick: bool,
+    pub(super) gate: bool,
 }
 
 impl Sources<'_> {
     /// Sleeps until one of them has something, or for `longest`, or for good.
     pub(super) fn wait(&self, longest: Option<Duration>) -> Result<Ready, KernelError> {
         let on = |fd| PollFd::new(fd, PollFlags::POLLIN);
-        let mut fds = [
+        let mut fds = vec![
             on(self.signals.as_fd()),
             on(self.connector.as_fd()),
             on(self.watch.as_fd()),
             on(self.control.as_fd()),
             on(self.ticker.timer.as_fd()),
         ];
+        fds.extend(self.gate.map(on));
         // Rounded up: a millisecond too early would be waited for again, in turns without rest.
         let longest = longest.map(|longest| PollTimeout::try_from(longest + Duration::from_millis(1)));
         let timeout = longest.map_or(PollTimeout::NONE, |longest| longest.unwrap_or(PollTimeout::MAX));
@@ -52,8 +56,10 @@ impl Sources<'_> {
             Err(Errno::EINTR) => return Ok(Ready::default()),
             Err(errno) => return Err(KernelError::file("descriptors", "poll", errno)),
         }
-        let [signals, connector, watch, control, tick] = fds.map(|fd| fd.any().unwrap_or(false));
-        Ok(Ready { signals, connector, watch, control, tick })
+        let mut ready = fds.iter().map(|fd| fd.any().unwrap_or(false));
+        let mut next = || ready.next().unwrap_or(false);
+        let [signals, connector, watch, control, tick, gate] = std::array::from_fn(|_| next());
+        Ok(Ready { signals, connector, watch, control, tick, gate })
     }
 }
 

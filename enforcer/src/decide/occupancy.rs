@@ -8,6 +8,8 @@ use super::{Load, Rules};
 pub(super) struct Occupancy {
     cpus: Crowd,
     cores: Crowd,
+    /// What a sensor saw in use, for gated classes; whole cores.
+    seen: CpuSet,
     /// For each class what it ran on, with the cores around; none for gated ones, which are in nobody's way.
     own: Vec<Option<(CpuSet, CpuSet)>>,
 }
@@ -56,7 +58,8 @@ impl Occupancy {
             cores.join(&around);
             own.push(Some((ran_on, around)));
         }
-        Occupancy { cpus, cores, own }
+        let seen = if rules.coarse { CpuSet::new() } else { rules.whole_cores(&load.used.intersection(&rules.online)) };
+        Occupancy { cpus, cores, seen, own }
     }
 
     /// What class `at` has to make room for, if it is not gated.
@@ -69,7 +72,7 @@ impl Occupancy {
 
     /// What every gated class has to make room for.
     pub(super) fn for_gated(&self) -> Busy {
-        Busy { cpus: self.cpus.any.clone(), cores: self.cores.any.clone() }
+        Busy { cpus: self.cpus.any.union(&self.seen), cores: self.cores.any.union(&self.seen) }
     }
 
     /// What class `at` ran on and the cores around, if it is not gated.

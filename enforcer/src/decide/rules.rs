@@ -16,6 +16,9 @@ pub struct Rules {
     pub(super) classes: Vec<Option<Rule>>,
     /// Whether any class is gated.
     pub(super) gates: bool,
+    /// Whether any is gated by more than a core. A sensor sees whatever runs for an instant, which would close such a gate for
+    /// good, so that for these plans what it saw only counts at that instant.
+    pub(super) coarse: bool,
     pub(super) online: CpuSet,
     /// Every core, in logical order.
     pub(super) cores: Vec<CpuSet>,
@@ -35,7 +38,7 @@ pub struct Rules {
 /// One class's.
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
-    /// Whether its share follows the load.
+    /// Whether its share follows the load. That of a class that a sensor sees to does not, unless it leaves cores idle.
     pub(super) is_reactive: bool,
     /// All it may ever use.
     pub(super) reach: CpuSet,
@@ -73,6 +76,7 @@ impl Rules {
         let width = topology.online().iter().last().map_or(0, |cpu| cpu.0 as usize + 1);
         Rules {
             gates: gated().next().is_some(),
+            coarse: gated().any(|rule| matches!(rule.gate, Some(Gate::LlcIdle | Gate::NodeIdle))),
             beside_floors: topology.whole_cores(&floors),
             floors,
             online: topology.online().clone(),
@@ -139,13 +143,14 @@ fn llcs(topology: &Topology) -> Vec<CpuSet> {
 impl Rule {
     fn of(placement: &Placement, topology: &Topology) -> Rule {
         let reach = placement.reach();
-        let (tiers, siblings) = match (placement.spill_below, placement.tiers.split_last()) {
-            (Some(_), Some((siblings, fronts))) => (fronts.to_vec(), siblings.clone()),
+        let overflows = placement.spill_below.is_some() || placement.spread;
+        let (tiers, siblings) = match placement.tiers.split_last() {
+            Some((siblings, fronts)) if overflows && !fronts.is_empty() => (fronts.to_vec(), siblings.clone()),
             _ => (placement.tiers.clone(), CpuSet::new()),
         };
         let waits = placement.demands.wait_at_most.filter(|_| placement.gate.is_some());
         Rule {
-            is_reactive: placement.tiers.len() > 1 || placement.gate.is_some(),
+            is_reactive: placement.is_reactive() && (placement.tiers.len() > 1 || placement.gate.is_some()),
             overflow: by_depth(&siblings, topology),
             below: placement.spill_below.unwrap_or(0) as usize,
             gate: placement.gate,

@@ -55,7 +55,7 @@ fn set(list: &str) -> CpuSet {
 /// A tick of 10 ms from `(ran on, demand)` a class.
 fn load(foreign: &str, classes: &[(&str, usize)]) -> Load {
     let classes = classes.iter().map(|(ran_on, demand)| ClassLoad { ran_on: set(ran_on), demand: *demand });
-    Load { elapsed: Duration::from_millis(10), foreign: set(foreign), classes: classes.collect() }
+    Load { elapsed: Duration::from_millis(10), foreign: set(foreign), classes: classes.collect(), ..Load::default() }
 }
 
 fn cpus(assignment: &Assignment, class: usize) -> String {

@@ -39,6 +39,7 @@ impl Enforcer {
             Ok(()) => drop(self.failures.remove(&pid)),
             Err(error) => self.failed(pid, error, pass),
         }
+        self.enrol_threads(pid);
         self.repin(class, pass);
     }
 
@@ -85,6 +86,7 @@ impl Enforcer {
         }) {
             self.failed(pid, error, pass);
         }
+        self.enrol_threads(pid);
         self.repin(class, pass);
     }
 

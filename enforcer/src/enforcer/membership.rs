@@ -201,7 +201,7 @@ impl Enforcer {
                 pass.released += 1;
                 self.leave(pid, &mut pass);
             }
-            None => {}
+            None => self.dismiss_threads(pid),
             Some((class, joined)) => {
                 if before != Some(class) {
                     pass.placed += 1;

@@ -15,6 +15,7 @@ impl Enforcer {
     /// Takes a process out of its class and puts it back.
     pub(super) fn leave(&mut self, pid: Pid, pass: &mut Pass) {
         let class = self.members.get(&pid).map(|member| member.class);
+        self.dismiss_threads(pid);
         match self.undo(pid) {
             Err(error) if !error.is_gone() => {
                 self.failed(pid, error, pass);

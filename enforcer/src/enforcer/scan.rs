@@ -97,6 +97,7 @@ impl Enforcer {
         self.pins.clear();
         self.stays.clear();
         self.behind.clear();
+        self.watch_plan()?;
         let mut pass = Pass::default();
         // What is of no class any more goes back first.
         let place_of = |old: &PlannedClass| self.plan.classes.iter().position(|class| class.succeeds(old));

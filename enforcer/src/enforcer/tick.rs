@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Enforcer, Pass};
-use crate::decide::{Load, decide};
+use crate::decide::{Assignment, Load, decide};
 use crate::error::KernelError;
 use crate::ids::Pid;
 use crate::member::Place;
@@ -13,7 +13,11 @@ impl Enforcer {
     /// Reads the load since the last tick, decides, and applies what changed.
     pub fn tick(&mut self, now: Instant) -> Pass {
         let plan = Arc::clone(&self.plan);
-        let load = self.load.read(&self.procfs, &plan, &self.members, now);
+        let mut load = self.load.read(&self.procfs, &plan, &self.members, now);
+        if let Some(sensor) = &self.sensor {
+            load.used = sensor.used();
+            sensor.answered();
+        }
         let mut pass = self.respond(&load);
         self.stay(&self.load.ran().clone(), &mut pass);
         pass
@@ -22,15 +26,20 @@ impl Enforcer {
     /// Decides on a load and applies what changed.
     pub(super) fn respond(&mut self, load: &Load) -> Pass {
         let next = decide(&self.rules, load, &self.assignment);
-        let before = std::mem::replace(&mut self.assignment, next);
         let mut pass = Pass::default();
+        self.assign(next, &mut pass);
+        pass
+    }
+
+    /// Puts other sets of CPUs in force, and writes those that differ.
+    pub(super) fn assign(&mut self, next: Assignment, pass: &mut Pass) {
+        let before = std::mem::replace(&mut self.assignment, next);
         for (class, before) in before.classes.iter().enumerate() {
             let (Some(before), Some(next)) = (before, self.share(class)) else { continue };
             if (&before.cpus, before.frozen) != (&next.cpus, next.frozen) || self.behind.contains(&class) {
-                self.apply_share(class, &mut pass);
+                self.apply_share(class, pass);
             }
         }
-        pass
     }
 
     /// Writes every class's share as it stands now, where the kernel has another.

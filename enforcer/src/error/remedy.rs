@@ -12,6 +12,7 @@ pub(super) fn of(error: &KernelError) -> Option<&'static str> {
     let particular = match (&error.object, error.operation) {
         (Object::Connector, operation) => connector(operation, error.errno),
         (Object::Thread(_), operation) if operation.starts_with("PR_SCHED_CORE") => cookie(error.errno),
+        (Object::Sensor, _) => sensor(error.errno),
         (Object::Thread(_) | Object::Process(_), operation) => scheduling(operation, error.errno),
         (Object::File(path), "write") => match path.file_name().and_then(|name| name.to_str()) {
             Some("cpuset.cpus" | "cpuset.mems") => cpuset(error.errno),
@@ -73,6 +74,16 @@ fn connector(operation: &str, errno: Errno) -> Option<&'static str> {
         }
         ("subscribe", Errno::ETIMEDOUT) => "the kernel answers only in the initial user and process namespaces",
         (_, Errno::EPERM | Errno::EACCES) => "needs root or CAP_NET_ADMIN",
+        _ => return None,
+    })
+}
+
+fn sensor(errno: Errno) -> Option<&'static str> {
+    Some(match errno {
+        Errno::EPERM | Errno::EACCES => "needs root or CAP_BPF and CAP_PERFMON, and a kernel that is not locked down",
+        Errno::ENOENT | Errno::EINVAL => "needs Linux 5.12 or later with type information (CONFIG_DEBUG_INFO_BTF)",
+        Errno::E2BIG => "it tells 1,024 CPUs apart and 8 threads of a core",
+        Errno::ENOSYS => "this program was built without it (cargo feature `sensor`)",
         _ => return None,
     })
 }

@@ -3,6 +3,7 @@
 //! The C library's `cpu_set_t` ends at 1,024 CPUs; the system calls do not, so they are made directly.
 
 use std::mem::size_of_val;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cotenant_compiler::CpuSet;
 use nix::errno::Errno;
@@ -20,12 +21,43 @@ const FIRST_WORDS: usize = 16;
 /// Words to give up at: 65,536 CPUs, eight times what any kernel can be built for.
 const LAST_WORDS: usize = 1024;
 
+/// Taken by whoever reads or writes a mask, so that nobody sees the one that a thread has only for the time of a move, or
+/// writes between.
+static MASKS: Mutex<()> = Mutex::new(());
+
+/// The masks for one thread of this process alone, until it is dropped.
+pub(crate) struct Alone {
+    _guard: MutexGuard<'static, ()>,
+}
+
+impl Alone {
+    /// Waits until nobody else of this process is at a mask.
+    pub(crate) fn wait() -> Alone {
+        // Nothing is left half done by whoever panicked with it.
+        Alone { _guard: MASKS.lock().unwrap_or_else(PoisonError::into_inner) }
+    }
+
+    /// [`get`].
+    pub(crate) fn get(&self, tid: Tid) -> Result<CpuSet, KernelError> {
+        read(tid)
+    }
+
+    /// [`set`].
+    pub(crate) fn set(&self, tid: Tid, cpus: &CpuSet) -> Result<(), KernelError> {
+        write(tid, cpus)
+    }
+}
+
 /// The CPUs on which the thread may run now: its own mask within its cpuset, online CPUs only. What it asked for
 /// before a cpuset narrowed it cannot be read (the kernel remembers it since Linux 6.2).
 ///
 /// # Errors
 /// `ESRCH` where the thread has ended.
 pub fn get(tid: Tid) -> Result<CpuSet, KernelError> {
+    Alone::wait().get(tid)
+}
+
+fn read(tid: Tid) -> Result<CpuSet, KernelError> {
     let mut words = vec![0_u64; FIRST_WORDS];
     loop {
         // SAFETY: the kernel writes at most the given number of bytes, all of them inside `words`, which lives on.
@@ -49,6 +81,10 @@ pub fn get(tid: Tid) -> Result<CpuSet, KernelError> {
 /// `EINVAL` where nothing of the set is online and in the thread's cpuset, or for a kernel thread bound to its CPU;
 /// `EPERM` without `CAP_SYS_NICE` on another user's thread; `EBUSY` for a deadline thread; `ESRCH` where it has ended.
 pub fn set(tid: Tid, cpus: &CpuSet) -> Result<(), KernelError> {
+    Alone::wait().set(tid, cpus)
+}
+
+fn write(tid: Tid, cpus: &CpuSet) -> Result<(), KernelError> {
     let words = cpus.words();
     // SAFETY: the kernel reads exactly the given number of bytes, all of them inside `words`; a short mask means zeros.
     let done = unsafe { libc::syscall(libc::SYS_sched_setaffinity, tid.0, size_of_val(words), words.as_ptr()) };

@@ -31,8 +31,7 @@ pub(super) struct PolicyOnDisk {
 
 impl PolicyOnDisk {
     /// The policy of these paths, as it was read for the first time.
-    pub(super) fn new(paths: &[PathBuf], machine: Topology, first: SourceSet) -> PolicyOnDisk {
-        let facilities = host::facilities();
+    pub(super) fn new(paths: &[PathBuf], machine: Topology, facilities: Facilities, first: SourceSet) -> PolicyOnDisk {
         PolicyOnDisk { paths: paths.to_owned(), machine, facilities, seen: Ok(first.clone()), readable: first }
     }
 
@@ -44,9 +43,10 @@ impl PolicyOnDisk {
 
 impl Host for PolicyOnDisk {
     fn load(&mut self, cause: Cause) -> Result<Option<Plan>, String> {
-        let compiled = compiled(&self.paths, &self.machine);
+        // The sensor is held, and stays as it is.
+        let facilities = Facilities { sensor: self.facilities.sensor, ..host::facilities() };
+        let compiled = compiled(&self.paths, &self.machine, facilities);
         let now = compiled.as_ref().map(|compiled| compiled.sources.clone()).map_err(Failure::text);
-        let facilities = host::facilities();
         // Whoever asks may know of something else that changed: what the kernel refused, or the host lacked.
         if cause == Cause::Changed && now == self.seen && facilities == self.facilities {
             return Ok(None);
@@ -94,8 +94,9 @@ mod tests {
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
         let machine = Topology::load(&TopologySource::Synthetic("core:2 pu:2".to_owned())).unwrap();
         let paths = [path.clone()];
-        let first = compiled(&paths, &machine).unwrap_or_else(|failure| panic!("{}", failure.text()));
-        let mut host = PolicyOnDisk::new(&paths, machine, first.sources);
+        let first =
+            compiled(&paths, &machine, Facilities::default()).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let mut host = PolicyOnDisk::new(&paths, machine, host::facilities(), first.sources);
         assert!(host.load(Cause::Changed).unwrap().is_none());
         assert_eq!(host.load(Cause::Asked).unwrap().unwrap().classes.len(), 1);
         assert!(host.load(Cause::Changed).unwrap().is_none());

@@ -1,7 +1,7 @@
 //! The clauses of a class, each with the promise made for it.
 
 use cotenant_compiler::Plan;
-use cotenant_compiler::plan::{KeptClause, Strength};
+use cotenant_compiler::plan::{KeptClause, Means, Strength};
 use cotenant_grammar::Span;
 
 use crate::render::table::{Fit, fit, lines, row, table};
@@ -9,6 +9,9 @@ use crate::terminal::Look;
 
 /// How long the tick loop takes at most to keep a reactive clause, unless the daemon is told otherwise.
 const TICK: &str = "10 ms";
+
+/// How long the sensor takes: median 0.08 ms, 90 % within 0.12 ms, in an emulated machine.
+const SENSOR: &str = "0.1 ms";
 
 /// Below this width a clause's place is its line and column alone; the file stands above the table.
 const ROOM_FOR_FILES: usize = 100;
@@ -49,10 +52,16 @@ fn place(span: Span, plan: &Plan, look: Look) -> String {
 /// What the strengths in the plan mean.
 pub(super) fn legend(plan: &Plan) -> String {
     let clauses = || plan.classes.iter().filter_map(|class| class.placement.as_ref()).flat_map(|it| &it.clauses);
+    let watched = |means: Means| clauses().any(|it| it.strength == Strength::Reactive && it.means == means);
+    let reactive = match (watched(Means::Sensor), watched(Means::TickLoop)) {
+        (true, true) => format!("the sensor keeps it within {SENSOR}, the tick loop within one tick, {TICK}"),
+        (true, false) => format!("the sensor keeps it, within {SENSOR} as a rule"),
+        _ => format!("a loop keeps it, within one tick, {TICK}"),
+    };
     let meanings = [
         (Strength::Strict, "the kernel guarantees it".to_owned()),
         (Strength::Bounded, "the kernel keeps it, but for the share that is stated".to_owned()),
-        (Strength::Reactive, format!("a loop keeps it, within one tick, {TICK}")),
+        (Strength::Reactive, reactive),
         (Strength::Refused, "it is not kept; see the warnings".to_owned()),
     ];
     let kernel = || plan.kernel.iter().map(|setting| &setting.kept);

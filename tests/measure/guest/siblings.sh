@@ -14,7 +14,7 @@ for class in $CLASSES; do
             stock) daemon= ;;
             *) enforce "$policy" --eyes $how && as= ;;
             esac
-            $as web work $n 5 1 $SECONDS_EACH >/tmp/done &
+            web work $n 5 1 $SECONDS_EACH >/tmp/done &
             pid=$!
             nap 0.5
             before=$(used $daemon) program_before=$(program_time)

@@ -47,7 +47,7 @@ fn loads(stage: &Stage, classes: u32, demands_of_second: &[usize]) -> Vec<Load> 
                     demand: demands[at],
                 };
                 let classes = (0..stage.plan.classes.len()).map(class).collect();
-                loads.push(Load { elapsed: Duration::from_millis(10), foreign: on(1), classes });
+                loads.push(Load { elapsed: Duration::from_millis(10), foreign: on(1), classes, ..Load::default() });
             }
         }
     }
@@ -110,7 +110,7 @@ fn far_states(stage: &Stage) -> Vec<Assignment> {
     let most = online.len();
     let busy = |foreign: CpuSet, demand: usize| {
         let classes = vec![ClassLoad { ran_on: CpuSet::new(), demand }; stage.plan.classes.len()];
-        Load { elapsed: Duration::from_millis(10), foreign, classes }
+        Load { elapsed: Duration::from_millis(10), foreign, classes, ..Load::default() }
     };
     let given = busy(CpuSet::new(), most);
     let mut quiet_again = stage.after(&[busy(online.clone(), 0)]);

@@ -35,7 +35,7 @@ fn table(who: char, load: impl Fn(CpuSet, usize) -> Load) -> String {
 
 fn one(foreign: CpuSet, web: CpuSet, demand: usize) -> Load {
     let classes = vec![ClassLoad { ran_on: web, demand }, ClassLoad::default()];
-    Load { elapsed: Duration::from_millis(10), foreign, classes }
+    Load { elapsed: Duration::from_millis(10), foreign, classes, ..Load::default() }
 }
 
 #[test]

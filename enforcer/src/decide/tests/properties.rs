@@ -98,6 +98,7 @@ impl Moment {
             elapsed: Duration::from_millis(self.elapsed),
             foreign: some(topology, self.foreign.0, self.foreign.1),
             classes: self.classes.iter().take(stage.plan.classes.len()).map(class).collect(),
+            ..Load::default()
         }
     }
 }

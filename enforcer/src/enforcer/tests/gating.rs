@@ -19,7 +19,7 @@ fn apart() -> Topology {
 /// One tick of 10 ms in which others ran there, and class 0 had this much to do.
 fn others_on(foreign: &CpuSet, demand: usize) -> Load {
     let class = ClassLoad { ran_on: CpuSet::new(), demand };
-    Load { elapsed: Duration::from_millis(10), foreign: foreign.clone(), classes: vec![class] }
+    Load { elapsed: Duration::from_millis(10), foreign: foreign.clone(), classes: vec![class], ..Load::default() }
 }
 
 #[test]

@@ -1,0 +1,244 @@
+//! The hands: a thread that waits for the bell and moves one thread after another.
+//!
+//! A move is two writes of a thread's mask: to the free core, which takes it there at once, and back to what it asked for
+//! itself. That is not the effective mask, which is only what its cpuset leaves of it: a thread that got this one back would
+//! stay narrowed when the cpuset widens. The program reads both when the thread begins to run, which is free of charge here;
+//! where the effective one is another since, what the thread asked for is asked again. Where the mask is not the one that
+//! moved it any more, somebody else has set another meanwhile, and that one stays. A child that it makes meanwhile has its
+//! mask, and the program says so.
+
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use cotenant_compiler::{CpuId, CpuSet};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::time::TimeSpec;
+
+use super::spread::{Asked, Move, Orders, Runs, orders};
+use super::view::{Shape, look};
+use crate::error::{KernelError, Object, errno_of};
+use crate::ids::Tid;
+use crate::journal::moving::{Moving, MovingFile};
+use crate::sys::affinity::Alone;
+use crate::sys::sensor::layout::{HEIRS, Shared};
+use crate::sys::sensor::{Asker, Memory, Ringer};
+
+/// How long a thread that was moved stays, and the core it was sent to takes no other. Without it one thread in ten is moved
+/// again at once.
+const MOMENT: Duration = Duration::from_millis(1);
+
+/// Looks after one ring, before whoever else has something to do gets a chance.
+const LOOKS: usize = 8;
+
+/// What the hands did.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) moves: AtomicU64,
+    pub(super) unmade: AtomicU64,
+}
+
+/// Everything that the thread has.
+pub(super) struct Hands {
+    pub(super) memory: Arc<Memory>,
+    pub(super) shape: Arc<Shape>,
+    pub(super) bell: Ringer,
+    pub(super) asker: Asker,
+    pub(super) file: MovingFile,
+    pub(super) online: CpuSet,
+    pub(super) possible: CpuSet,
+    pub(super) tally: Arc<Tally>,
+    /// The last move, and how many children of threads being moved have been seen to.
+    pub(super) last: Option<Moving>,
+    pub(super) heirs: u32,
+}
+
+/// The thread, until it is dropped.
+pub(super) struct Mover {
+    end: Arc<EventFd>,
+    thread: Option<JoinHandle<()>>,
+    tid: Tid,
+}
+
+impl Mover {
+    /// Starts it. It has whatever priority a new thread of the caller has.
+    pub(super) fn start(hands: Hands) -> Result<Mover, KernelError> {
+        let fail = |errno| KernelError::new(Object::Sensor, "listen to", errno);
+        let end = Arc::new(EventFd::from_value_and_flags(0, EfdFlags::EFD_CLOEXEC).map_err(fail)?);
+        let (said, told) = std::sync::mpsc::channel();
+        let listener = Arc::clone(&end);
+        let run = move || {
+            // Whoever started it waits for this.
+            let _ = said.send(Tid::current());
+            serve(hands, &listener);
+        };
+        let thread = std::thread::Builder::new().name("cotenant-mover".to_owned()).spawn(run);
+        let thread = thread.map_err(|error| fail(errno_of(&error)))?;
+        let tid = told.recv().map_err(|_| fail(Errno::ESRCH))?;
+        Ok(Mover { end, thread: Some(thread), tid })
+    }
+
+    /// The thread's id, for its priority.
+    pub(super) fn tid(&self) -> Tid {
+        self.tid
+    }
+}
+
+impl Drop for Mover {
+    fn drop(&mut self) {
+        // The move that is under way is completed first.
+        if self.end.write(1).is_ok()
+            && let Some(thread) = self.thread.take()
+        {
+            drop(thread.join());
+        }
+    }
+}
+
+fn serve(mut hands: Hands, end: &EventFd) {
+    let mut recent = Vec::new();
+    let mut again = false;
+    loop {
+        let mut fds = [PollFd::new(hands.bell.as_fd(), PollFlags::POLLIN), PollFd::new(end.as_fd(), PollFlags::POLLIN)];
+        // Who is stuck is looked at again after a moment, bell or no bell.
+        let waited = ppoll(&mut fds, again.then(|| TimeSpec::from_duration(MOMENT)), None);
+        let [_, ended] = fds.map(|fd| fd.any().unwrap_or(false));
+        if ended || waited.is_err_and(|errno| errno != Errno::EINTR) {
+            return;
+        }
+        hands.bell.hush();
+        again = answer(&mut hands, &mut recent);
+    }
+}
+
+/// A thread that was moved, where to and when.
+struct Moved {
+    tid: Tid,
+    to: usize,
+    at: Instant,
+}
+
+/// Acts until nothing is left to do, and makes the bell ready last: what changes before that is seen here, and what changes
+/// after it rings. Returns whether anybody is stuck.
+fn answer(hands: &mut Hands, recent: &mut Vec<Moved>) -> bool {
+    let memory = Arc::clone(&hands.memory);
+    let shared = memory.shared();
+    mend_heirs(hands, shared, &Alone::wait());
+    for _ in 0..LOOKS {
+        recent.retain(|moved: &Moved| moved.at.elapsed() < MOMENT);
+        let Orders { moves, stuck } = now(shared, &hands.shape, recent);
+        for it in &moves {
+            let made = carry_out(hands, shared, it);
+            match made {
+                true => hands.tally.moves.fetch_add(1, Relaxed),
+                false => hands.tally.unmade.fetch_add(1, Relaxed),
+            };
+            recent.push(Moved { tid: it.tid, to: it.to, at: Instant::now() });
+        }
+        stuck.iter().for_each(|core| mute(shared, *core));
+        shared.pending.store(0, SeqCst);
+        let Orders { moves, stuck } = now(shared, &hands.shape, recent);
+        if moves.is_empty() || shared.pending.swap(1, SeqCst) == 1 {
+            // Nothing to do, or it has rung again, which is answered next.
+            return !stuck.is_empty();
+        }
+    }
+    shared.pending.store(0, SeqCst);
+    true
+}
+
+fn now(shared: &Shared, shape: &Shape, recent: &[Moved]) -> Orders {
+    let mut cores = look(shared, shape);
+    for moved in recent {
+        if let Some(core) = cores.get_mut(moved.to) {
+            core.awaits = true;
+        }
+        for seat in cores.iter_mut().flat_map(|core| &mut core.seats) {
+            if let Runs::Spread(thread) = &mut seat.runs {
+                thread.settles |= thread.tid == moved.tid;
+            }
+        }
+    }
+    orders(&cores)
+}
+
+/// The program leaves the core alone from its next switch on, for a millisecond.
+fn mute(shared: &Shared, core: usize) {
+    if let Some(core) = shared.cores.get(core) {
+        core.muted.store(1, SeqCst);
+    }
+}
+
+/// Whether the thread was moved.
+fn carry_out(hands: &mut Hands, shared: &Shared, it: &Move) -> bool {
+    let masks = Alone::wait();
+    let Ok(allowed) = masks.get(it.tid) else { return false };
+    // Its cpuset may have changed since it began to run.
+    let to = it.cpus.intersection(&allowed);
+    if to.is_empty() {
+        return false;
+    }
+    let known = it.mask.asked.clone().filter(|_| allowed == it.mask.allowed.intersection(&hands.online));
+    let asked = match known.or_else(|| hands.asker.ask(it.tid)) {
+        Some(Asked::Own(own)) => own,
+        Some(Asked::Nothing) => hands.possible.clone(),
+        // Before Linux 6.2 the effective mask is all there is.
+        None => allowed,
+    };
+    let moving = Moving { tid: it.tid, born: it.born, asked, to: to.clone() };
+    // What is still to be given to heirs of the one before is known from that one.
+    mend_heirs(hands, shared, &masks);
+    shared.moved.store(it.tid.0.unsigned_abs(), SeqCst);
+    shared.moving.store(1, SeqCst);
+    hands.file.begin(&moving);
+    let moved = masks.set(it.tid, &moving.to);
+    if moved.is_ok() && masks.get(it.tid).is_ok_and(|now| now.is_subset(&moving.to)) {
+        // That it has ended is no matter any more.
+        drop(masks.set(it.tid, &moving.asked));
+    }
+    shared.moving.store(0, SeqCst);
+    hands.file.end();
+    hands.last = Some(moving);
+    mend_heirs(hands, shared, &masks);
+    if moved.as_ref().is_err_and(|error| error.errno() == Errno::EINVAL) {
+        note_offline(shared, &to);
+    }
+    moved.is_ok()
+}
+
+/// Gives children of the thread that was moved last, made while it was moved, what it gave back to that thread.
+fn mend_heirs(hands: &mut Hands, shared: &Shared, masks: &Alone) {
+    let Some(last) = &hands.last else { return };
+    let made = shared.heirs.load(SeqCst);
+    let new = made.wrapping_sub(hands.heirs).min(HEIRS as u32);
+    for back in 1..=new {
+        let heir = shared
+            .heir
+            .get(made.wrapping_sub(back) as usize % HEIRS)
+            .and_then(|heir| i32::try_from(heir.load(SeqCst)).ok());
+        let Some(heir) = heir.map(Tid) else { continue };
+        if masks.get(heir).is_ok_and(|now| now.is_subset(&last.to)) {
+            drop(masks.set(heir, &last.asked));
+        }
+    }
+    hands.heirs = made;
+}
+
+/// After a refusal: CPUs that are offline look idle, because the last that they ran was nothing.
+fn note_offline(shared: &Shared, tried: &CpuSet) {
+    for cpu in tried.iter().filter(|cpu| !is_online(*cpu)) {
+        if let Some(word) = shared.offline.get(cpu.0 as usize / 64) {
+            word.fetch_or(1 << (cpu.0 % 64), SeqCst);
+        }
+    }
+}
+
+/// See `Documentation/ABI/testing/sysfs-devices-system-cpu`; a CPU that cannot be switched off has no such file.
+fn is_online(cpu: CpuId) -> bool {
+    std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/online")).map_or(true, |text| text.trim() == "1")
+}
