@@ -38,7 +38,7 @@ echo "$gate" >/tmp/policy
 cotenant plan /tmp/policy | say_all gate.plan
 for kind in fair rt; do
     [ $kind = fair ] && class='' || class='rt class web: match exe /bin/web, priority 9;'
-    enforce "$class $gate" --tick $tick
+    enforce "$class $gate" --eyes tick --tick $tick
     start batch spin 8 && batch=$pid
     until_so has_cookie $batch 8
     until_so has_policy $batch 5

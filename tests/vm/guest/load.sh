@@ -21,7 +21,7 @@ fronts=0,2,4,6
 tick=40ms
 for where in "" web; do
     key=overflow.${where:-root}
-    enforce 'class web: match exe web, prefer idle core;' --tick $tick
+    enforce 'class web: match exe web, prefer idle core;' --eyes tick --tick $tick
     start group=$where web burst 2 8 2 && first=$pid
     say $key.placed "$(cotenant status | grep -m 1 '^web')"
     until_so has_cpus $first $fronts
@@ -41,7 +41,7 @@ done
 for where in "" batch; do
     key=gate.${where:-root}
     enforce 'rt class web: match exe /bin/web, prefer idle core, never spill, hold equal prio; batch: match exe batch, only when core idle;' \
-        --tick $tick
+        --eyes tick --tick $tick
     start group=$where batch spin 8 && batch=$pid
     until_so has_policy $batch 5
     start web spin 1 && web=$pid
