@@ -61,7 +61,7 @@ fn a_kernel_without_core_scheduling_is_said_to_lack_it() {
             assert!(row.contains(&format!("  {strength}  ")), "{row}");
         };
         kept("share core with", "nothing", "refused");
-        kept("only when core idle", "tick loop", "reactive");
+        kept("only when core idle", "sensor", "reactive");
         run.is("required.code", "1");
         let text = run.all("required").join("\n");
         assert!(text.contains("requires core scheduling, and its kernel is built without it"), "{text}");
