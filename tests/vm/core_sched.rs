@@ -138,7 +138,7 @@ fn core_sched_is_not_relied_on_while_another_scheduler_is_loaded() {
     for part in [
         "it is not relied on while a sched_ext scheduler is loaded",
         "no cookie while a sched_ext",
-        "tick loop",
+        "sensor",
         "refused",
     ] {
         assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), "{part}: {text}");
