@@ -153,7 +153,7 @@ fn answer(hands: &mut Hands, recent: &mut Vec<Moved>) -> bool {
 }
 
 fn now(shared: &Shared, shape: &Shape, recent: &[Moved]) -> Orders {
-    let mut cores = look(shared, shape);
+    let Some(mut cores) = look(shared, shape) else { return Orders::default() };
     for moved in recent {
         if let Some(core) = cores.get_mut(moved.to) {
             core.awaits = true;

@@ -123,7 +123,8 @@ impl Program {
         let map = MapHandle::try_from(&map).map_err(refused("map"))?;
         let mut rings = RingBufferBuilder::new();
         rings.add(&map, |_| 0).map_err(refused("map"))?;
-        rings.build().map(Ringer).map_err(refused("map"))
+        let ring = rings.build().map_err(refused("map"))?;
+        Ok(Ringer { ring, map })
     }
 
     /// Whoever asks for masks.
@@ -138,20 +139,23 @@ impl Program {
     }
 }
 
-/// A bell: a descriptor that becomes readable when it rings.
-pub(crate) struct Ringer(RingBuffer<'static>);
+/// A bell: a descriptor that becomes readable when it rings. It is the map's own and not the library's epoll(7), which would
+/// be one more stop on the way to whoever waits.
+pub(crate) struct Ringer {
+    ring: RingBuffer<'static>,
+    map: MapHandle,
+}
 
 impl Ringer {
     /// Silences the descriptor until the bell rings again. What it carries says nothing.
     pub(crate) fn hush(&self) {
-        self.0.consume_raw();
+        self.ring.consume_raw();
     }
 }
 
 impl AsFd for Ringer {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the descriptor belongs to the buffer and is open as long as that lives.
-        unsafe { BorrowedFd::borrow_raw(self.0.epoll_fd()) }
+        self.map.as_fd()
     }
 }
 
