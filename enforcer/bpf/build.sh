@@ -17,8 +17,8 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Version 3 of the instruction set has the atomic operations that the program needs, and Linux 5.12 has it. The type
-# information, which the loader needs, is not what is stripped.
-$clang -target bpf -mcpu=v3 -O2 -g -Wall -Wextra -Werror -c sensor.bpf.c -o "$work/sensor.bpf.o"
+# information, which the loader needs, is not what is stripped; the names of files in it begin here, wherever that is.
+$clang -target bpf -mcpu=v3 -O2 -g "-fdebug-prefix-map=$PWD=." -Wall -Wextra -Werror -c sensor.bpf.c -o "$work/sensor.bpf.o"
 $strip -g "$work/sensor.bpf.o"
 
 case ${1:-} in
