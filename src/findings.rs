@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use cotenant_compiler::plan::Facilities;
+use cotenant_compiler::topology::Topology;
 use cotenant_compiler::{Checked, Plan};
 use cotenant_grammar::{Code, Diagnostic, Diagnostics, Span};
 
 use crate::fleet::Host;
-use crate::host;
 
 /// Machines named in a sentence; of more, some are named and all counted.
 const MOST_NAMED: usize = 4;
@@ -33,12 +33,13 @@ pub(crate) struct Findings {
 
 impl Findings {
     /// Checks a policy against every machine. What needs no machine was asked once, and equal machines are asked once.
-    /// `here` is what only the machine this program runs on can tell; it is asked where that is one of them. `noted` is what
-    /// else is to be said of a plan.
+    /// `here` is what only the machine this program runs on can tell, and `facilities` what it has; they are asked where that is
+    /// one of them. `noted` is what else is to be said of a plan.
     pub(crate) fn of(
         checked: &Checked,
         hosts: &[Host],
         here: impl Fn() -> Diagnostics,
+        facilities: impl Fn(&Topology) -> Facilities,
         noted: impl Fn(&Plan) -> Diagnostics,
     ) -> Findings {
         let mut seen = Merged::default();
@@ -53,7 +54,7 @@ impl Findings {
                     classes
                 }
                 None => {
-                    let facilities = if host.live { host::facilities() } else { Facilities::default() };
+                    let facilities = if host.live { facilities(&host.topology) } else { Facilities::default() };
                     let (plan, found) = checked.plan(&host.topology, facilities);
                     found.iter().for_each(|diagnostic| seen.add(diagnostic, at));
                     if let Some(plan) = &plan {

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use clap::{Args, ValueEnum};
+use cotenant_compiler::topology::Topology;
 use cotenant_compiler::{Plan, check, lints};
 use cotenant_grammar::{Diagnostics, Severity, SourceSet};
 
@@ -78,7 +79,12 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let sources = load::load(&options.policy.paths)?;
     let hosts = options.fleet.load()?;
     let means = |plan: &Plan| if options.means { lints::kept_by(plan) } else { Diagnostics::default() };
-    let findings = Findings::of(&check(sources.clone()), &hosts, || host::findings(&sources), means);
+    // Whether a sensor can be had is found out by loading it, and changes nothing but by what a clause is kept.
+    let facilities = |machine: &Topology| match options.means {
+        true => host::facilities_of_daemon(machine),
+        false => host::facilities(),
+    };
+    let findings = Findings::of(&check(sources.clone()), &hosts, || host::findings(&sources), facilities, means);
     let said = findings.said();
     let denied = options.deny == Some(Deny::Warnings) && said.count(Severity::Warning) > 0;
     match options.format {
