@@ -40,7 +40,7 @@ impl Enforced {
             let status: serde_json::Value =
                 serde_json::from_slice(&command.output().unwrap().stdout).unwrap_or_default();
             let of = status["classes"].as_array().and_then(|all| all.iter().find(|it| it["name"] == class));
-            if of.is_some_and(|it| it["members"].as_u64() == Some(members as u64)) {
+            if of.is_some_and(|it| it["members"].as_array().is_some_and(|all| all.len() == members)) {
                 return;
             }
             assert!(start.elapsed() < Duration::from_secs(10), "`{class}` has not {members} members: {status:#}");

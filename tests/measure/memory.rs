@@ -26,14 +26,13 @@ pub(crate) fn measure() {
         let (mut alone, mut beside, mut apart) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             alone.push(steps());
-            let mut neighbour = walk(&batch, "1", megabytes, "3600");
+            let neighbour = Neighbour(walk(&batch, "1", megabytes, "3600"));
             beside.push(steps());
             let enforced = Enforced::new(&policy, &[]);
             enforced.await_members("batch", 1);
             apart.push(steps());
             drop(enforced);
-            neighbour.kill().unwrap();
-            neighbour.wait().unwrap();
+            drop(neighbour);
         }
         let [alone, beside, apart] = [alone, beside, apart].map(spread);
         let slowdown = |of: [f64; 3]| format!("{:.2}", alone[1] / of[1]);
@@ -58,6 +57,16 @@ pub(crate) fn measure() {
         findings: String::new(),
     }
     .write();
+}
+
+/// Ends with whatever it is measured for.
+struct Neighbour(Child);
+
+impl Drop for Neighbour {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// A walker that keeps to one CPU of its own accord.
