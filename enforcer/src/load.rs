@@ -134,9 +134,10 @@ impl LoadReader {
     }
 
     /// What threads did since the last tick that are kept where they ran; who did nothing is not among them.
+    /// The next look begins anew.
     #[must_use]
-    pub fn ran(&self) -> &HashMap<Tid, Ran> {
-        &self.ran
+    pub fn take_ran(&mut self) -> HashMap<Tid, Ran> {
+        std::mem::take(&mut self.ran)
     }
 
     /// What a thread did since the last tick; none where nothing is known of it or it is gone.

@@ -36,7 +36,7 @@ impl Enforcer {
         }
         let mut done = HashMap::new();
         for class in self.pins.keys().copied().collect::<Vec<_>>() {
-            for (tid, pid) in self.held(class) {
+            for (tid, pid) in self.placed_threads(class) {
                 if let Ok(stat) = self.procfs.thread_schedstat(pid, tid) {
                     done.insert(tid, stat.run.saturating_add(stat.wait));
                 }

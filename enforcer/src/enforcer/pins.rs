@@ -10,7 +10,6 @@ use crate::error::KernelError;
 use crate::hold::{self, Held, PRESENCE};
 use crate::ids::{Pid, Tid};
 use crate::journal::Record;
-use crate::member::Member;
 use crate::thread::Touched;
 
 impl Enforcer {
@@ -19,13 +18,11 @@ impl Enforcer {
         self.pin_class(class, &HashMap::new(), PRESENCE, pass);
     }
 
-    /// The threads of a held class that are in their place; none of another class.
-    pub(super) fn held(&self, class: usize) -> Vec<(Tid, Pid)> {
-        let holds = self.placement(class).is_some_and(|placement| placement.equal_prio == Some(EqualPrio::Hold));
-        let of_class = |member: &Member| holds && member.class == class && member.place.is_some();
-        let members = self.members.iter().filter(|(_, member)| of_class(member));
+    /// The threads of a class whose processes are in their place, in order.
+    pub(super) fn placed_threads(&self, class: usize) -> Vec<(Tid, Pid)> {
+        let placed = self.members.iter().filter(|(_, member)| member.class == class && member.place.is_some());
         let mut threads: Vec<(Tid, Pid)> =
-            members.flat_map(|(pid, member)| member.threads.keys().map(|tid| (*tid, *pid))).collect();
+            placed.flat_map(|(pid, member)| member.threads.keys().map(|tid| (*tid, *pid))).collect();
         threads.sort_unstable();
         threads
     }
@@ -34,7 +31,7 @@ impl Enforcer {
     pub(super) fn pin_class(&mut self, class: usize, loads: &HashMap<Tid, u64>, margin: u64, pass: &mut Pass) {
         let holds = self.placement(class).is_some_and(|placement| placement.equal_prio == Some(EqualPrio::Hold));
         let Some(cpus) = self.share(class).filter(|_| holds).map(|share| share.cpus.clone()) else { return };
-        let threads = self.held(class);
+        let threads = self.placed_threads(class);
         let load = |tid: &Tid| loads.get(tid).copied().unwrap_or(0);
         let held: Vec<Held<Tid>> = threads.iter().map(|(tid, _)| Held { thread: *tid, load: load(tid) }).collect();
         let before = self.pins.remove(&class).unwrap_or_default();

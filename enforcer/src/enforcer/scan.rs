@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cotenant_compiler::Plan;
-use cotenant_compiler::plan::PlannedClass;
+use cotenant_compiler::plan::predecessors;
 
 use super::membership::{Verdict, verdict};
 use super::{Enforcer, Pass};
@@ -100,12 +100,13 @@ impl Enforcer {
         self.watch_plan()?;
         let mut pass = Pass::default();
         // What is of no class any more goes back first.
-        let place_of = |old: &PlannedClass| self.plan.classes.iter().position(|class| class.succeeds(old));
-        let renumbered: Vec<Option<usize>> = old.classes.iter().map(place_of).collect();
+        let successions = predecessors(&old, &self.plan).into_iter().enumerate();
+        let renumbered: HashMap<usize, usize> =
+            successions.filter_map(|(class, before)| Some((before?, class))).collect();
         let mut orphans = Vec::new();
         for (pid, member) in &mut self.members {
-            match renumbered.get(member.class).copied().flatten() {
-                Some(class) => member.class = class,
+            match renumbered.get(&member.class) {
+                Some(class) => member.class = *class,
                 None => orphans.push(*pid),
             }
         }

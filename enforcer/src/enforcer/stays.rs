@@ -22,9 +22,7 @@ impl Enforcer {
 
     fn stay_class(&mut self, class: usize, placement: &Placement, ran: &HashMap<Tid, Ran>, pass: &mut Pass) {
         let Some(share) = self.share(class) else { return };
-        let placed = self.members.iter().filter(|(_, member)| member.class == class && member.place.is_some());
-        let threads: Vec<(Tid, Pid)> =
-            placed.flat_map(|(pid, member)| member.threads.keys().map(|tid| (*tid, *pid))).collect();
+        let threads = self.placed_threads(class);
         let tids: Vec<Tid> = threads.iter().map(|(tid, _)| *tid).collect();
         let before = self.stays.get(&class).cloned().unwrap_or_default();
         let next = stay::choose(&tids, ran, &before, &share.cpus);

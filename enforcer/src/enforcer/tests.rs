@@ -316,28 +316,6 @@ fn a_run_that_ended_without_a_word_is_put_back_by_the_next() {
 }
 
 #[test]
-fn held_threads_have_a_cpu_each() {
-    if !is_root() {
-        return;
-    }
-    let mut stage = Stage::new();
-    let pids: Vec<Pid> = (0..4).map(|_| stage.sleeper("rt")).collect();
-    pids.iter().for_each(|pid| settled(*pid, "rt"));
-    let before = kernel(pids[0]);
-    let text = "rt class a: match exe @/rt, hold equal prio;";
-    let mut enforcer = stage.start(stage.plan(text, &machine(1)));
-    assert_eq!(enforcer.scan().unwrap().failures, []);
-    let masks: Vec<CpuSet> = pids.iter().map(|pid| kernel(*pid).3).collect();
-    let online = machine(1).online().clone();
-    for cpu in online.iter() {
-        let here = masks.iter().filter(|mask| **mask == [cpu].into_iter().collect()).count();
-        assert_eq!(here, pids.len() / online.len(), "{masks:?}");
-    }
-    enforcer.release_all();
-    assert!(pids.iter().all(|pid| kernel(*pid) == before));
-}
-
-#[test]
 fn batch_is_kept_off_a_core_that_somebody_uses() {
     let mut stage = Stage::new();
     // This host's CPUs played as siblings: with one core in all, batch must stop while web runs.

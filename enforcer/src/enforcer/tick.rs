@@ -19,7 +19,8 @@ impl Enforcer {
             sensor.answered();
         }
         let mut pass = self.respond(&load);
-        self.stay(&self.load.ran().clone(), &mut pass);
+        let ran = self.load.take_ran();
+        self.stay(&ran, &mut pass);
         pass
     }
 
