@@ -214,6 +214,36 @@ APART int note_fits(u32 number, u32 group)
 	return 0;
 }
 
+// The masks of a thread that begins to run.
+INLINE void note_masks(struct cpu *cpu, struct task_struct *next)
+{
+	probe_read(cpu->allowed, words() * 8, next->cpus_ptr);
+	cpu->asked_is = 0;
+	if (HAS(next->user_cpus_ptr)) {
+		struct cpumask *mask = next->user_cpus_ptr;
+		if (!mask)
+			cpu->asked_is = NOTHING;
+		else if (!probe_read(cpu->asked, words() * 8, mask))
+			cpu->asked_is = ASKED;
+	}
+}
+
+// The same of the thread that is being moved, whose masks are narrow at this moment and wide in the next. Known by the
+// narrow ones, it could not be moved again before it slept.
+APART int recall(u32 number)
+{
+	struct cpu *cpu = &shared.cpus[number & (CPUS - 1)];
+	u32 end = words();
+	for (u32 at = 0; at < WORDS; at++) {
+		if (at >= end)
+			break;
+		cpu->allowed[at] = shared.kept_allowed[at];
+		cpu->asked[at] = shared.kept_asked[at];
+	}
+	cpu->asked_is = ASKED;
+	return 0;
+}
+
 SEC("tp_btf/sched_switch")
 int on_switch(u64 *ctx)
 {
@@ -247,15 +277,10 @@ int on_switch(u64 *ctx)
 		cpu->pid = pid;
 		cpu->since = now;
 		cpu->born = next->start_boottime;
-		probe_read(cpu->allowed, words() * 8, next->cpus_ptr);
-		cpu->asked_is = 0;
-		if (HAS(next->user_cpus_ptr)) {
-			struct cpumask *mask = next->user_cpus_ptr;
-			if (!mask)
-				cpu->asked_is = NOTHING;
-			else if (!probe_read(cpu->asked, words() * 8, mask))
-				cpu->asked_is = ASKED;
-		}
+		if (shared.moving && pid == shared.moved)
+			recall(number);
+		else
+			note_masks(cpu, next);
 		note_fits(number, group);
 		__sync_fetch_and_add(&cpu->turns, 1);
 	}

@@ -61,6 +61,8 @@ struct shared {
 	u64 unknown; // switches to threads whose id is beyond the table
 	u32 moved; // the thread that was moved last
 	u32 moving; // whether its mask is not its own at this moment
+	u64 kept_allowed[WORDS]; // its masks meanwhile: the effective one
+	u64 kept_asked[WORDS]; // and the one that it set itself, or all ones
 	u32 heirs; // its children so far that may have got that mask
 	u32 heir[HEIRS]; // the last of them
 	u32 asked_is; // what the last question found

@@ -115,7 +115,7 @@ fn cpus_of_mask(mask: &str) -> Option<CpuSet> {
     };
     let words: Vec<u64> = mask.rsplit(',').map(word).collect::<Option<_>>()?;
     let pairs = words.chunks(2).map(|pair| pair.iter().rev().fold(0, |all, word| all << 32 | word));
-    Some(CpuSet::from_words(pairs.collect()))
+    Some(CpuSet::from_words(pairs))
 }
 
 #[cfg(test)]

@@ -20,8 +20,8 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 
-use super::spread::{Asked, Move, Orders, Runs, orders};
-use super::view::{Shape, look};
+use super::spread::{Asked, Move, Orders, orders};
+use super::view::{Shape, known, look};
 use crate::error::{KernelError, Object, errno_of};
 use crate::ids::Tid;
 use crate::journal::moving::{Moving, MovingFile};
@@ -29,9 +29,12 @@ use crate::sys::affinity::Alone;
 use crate::sys::sensor::layout::{HEIRS, Shared};
 use crate::sys::sensor::{Asker, Memory, Ringer};
 
-/// How long a thread that was moved stays, and the core it was sent to takes no other. Without it one thread in ten is moved
-/// again at once.
+/// How long a thread that was moved stays. Without it one thread in ten is moved again at once.
 const MOMENT: Duration = Duration::from_millis(1);
+
+/// How long the core it was sent to takes no other: until it has surely begun to run there. A core that is still free then is
+/// free again.
+const ARRIVAL: Duration = Duration::from_micros(200);
 
 /// Looks after one ring, before whoever else has something to do gets a chance.
 const LOOKS: usize = 8;
@@ -106,7 +109,7 @@ fn serve(mut hands: Hands, end: &EventFd) {
     loop {
         let mut fds = [PollFd::new(hands.bell.as_fd(), PollFlags::POLLIN), PollFd::new(end.as_fd(), PollFlags::POLLIN)];
         // Who is stuck is looked at again after a moment, bell or no bell.
-        let waited = ppoll(&mut fds, again.then(|| TimeSpec::from_duration(MOMENT)), None);
+        let waited = ppoll(&mut fds, again.then(|| TimeSpec::from_duration(ARRIVAL)), None);
         let [_, ended] = fds.map(|fd| fd.any().unwrap_or(false));
         if ended || waited.is_err_and(|errno| errno != Errno::EINTR) {
             return;
@@ -133,11 +136,12 @@ fn answer(hands: &mut Hands, recent: &mut Vec<Moved>) -> bool {
         recent.retain(|moved: &Moved| moved.at.elapsed() < MOMENT);
         let Orders { moves, stuck } = now(shared, &hands.shape, recent);
         for it in &moves {
-            let made = carry_out(hands, shared, it);
-            match made {
-                true => hands.tally.moves.fetch_add(1, Relaxed),
-                false => hands.tally.unmade.fetch_add(1, Relaxed),
+            let tried = match carry_out(hands, shared, it) {
+                Done::Moved => &hands.tally.moves,
+                Done::Refused => &hands.tally.unmade,
+                Done::TooLate => continue,
             };
+            tried.fetch_add(1, Relaxed);
             recent.push(Moved { tid: it.tid, to: it.to, at: Instant::now() });
         }
         stuck.iter().for_each(|core| mute(shared, *core));
@@ -153,18 +157,14 @@ fn answer(hands: &mut Hands, recent: &mut Vec<Moved>) -> bool {
 }
 
 fn now(shared: &Shared, shape: &Shape, recent: &[Moved]) -> Orders {
-    let Some(mut cores) = look(shared, shape) else { return Orders::default() };
+    let Some(mut moment) = look(shared, shape) else { return Orders::default() };
     for moved in recent {
-        if let Some(core) = cores.get_mut(moved.to) {
-            core.awaits = true;
-        }
-        for seat in cores.iter_mut().flat_map(|core| &mut core.seats) {
-            if let Runs::Spread(thread) = &mut seat.runs {
-                thread.settles |= thread.tid == moved.tid;
-            }
-        }
+        let arrives = moved.at.elapsed() < ARRIVAL;
+        moment.free.iter_mut().filter(|core| core.core == moved.to).for_each(|core| core.awaits |= arrives);
+        let threads = moment.crowded.iter_mut().flat_map(|core| &mut core.threads);
+        threads.filter(|thread| thread.tid == moved.tid).for_each(|thread| thread.settles = true);
     }
-    orders(&cores)
+    orders(moment)
 }
 
 /// The program leaves the core alone from its next switch on, for a millisecond.
@@ -174,25 +174,35 @@ fn mute(shared: &Shared, core: usize) {
     }
 }
 
-/// Whether the thread was moved.
-fn carry_out(hands: &mut Hands, shared: &Shared, it: &Move) -> bool {
+/// What came of a move.
+enum Done {
+    Moved,
+    /// The kernel did not take it, or would not have.
+    Refused,
+    /// The thread sleeps already, or has ended.
+    TooLate,
+}
+
+fn carry_out(hands: &mut Hands, shared: &Shared, it: &Move) -> Done {
+    let Some(known) = known(shared, it.seen) else { return Done::TooLate };
     let masks = Alone::wait();
-    let Ok(allowed) = masks.get(it.tid) else { return false };
+    let Ok(allowed) = masks.get(it.tid) else { return Done::TooLate };
     // Its cpuset may have changed since it began to run.
     let to = it.cpus.intersection(&allowed);
     if to.is_empty() {
-        return false;
+        return Done::Refused;
     }
-    let known = it.mask.asked.clone().filter(|_| allowed == it.mask.allowed.intersection(&hands.online));
-    let asked = match known.or_else(|| hands.asker.ask(it.tid)) {
+    let asked = known.asked.filter(|_| allowed == known.allowed.intersection(&hands.online));
+    let asked = match asked.or_else(|| hands.asker.ask(it.tid)) {
         Some(Asked::Own(own)) => own,
         Some(Asked::Nothing) => hands.possible.clone(),
         // Before Linux 6.2 the effective mask is all there is.
-        None => allowed,
+        None => allowed.clone(),
     };
-    let moving = Moving { tid: it.tid, born: it.born, asked, to: to.clone() };
+    let moving = Moving { tid: it.tid, born: known.born, asked, to: to.clone() };
     // What is still to be given to heirs of the one before is known from that one.
     mend_heirs(hands, shared, &masks);
+    shared.keep(&moving.asked, &allowed);
     shared.moved.store(it.tid.0.unsigned_abs(), SeqCst);
     shared.moving.store(1, SeqCst);
     hands.file.begin(&moving);
@@ -205,10 +215,16 @@ fn carry_out(hands: &mut Hands, shared: &Shared, it: &Move) -> bool {
     hands.file.end();
     hands.last = Some(moving);
     mend_heirs(hands, shared, &masks);
-    if moved.as_ref().is_err_and(|error| error.errno() == Errno::EINVAL) {
-        note_offline(shared, &to);
+    match moved {
+        Ok(()) => Done::Moved,
+        Err(error) if error.is_gone() => Done::TooLate,
+        Err(error) => {
+            if error.errno() == Errno::EINVAL {
+                note_offline(shared, &to);
+            }
+            Done::Refused
+        }
     }
-    moved.is_ok()
 }
 
 /// Gives children of the thread that was moved last, made while it was moved, what it gave back to that thread.

@@ -15,57 +15,76 @@
 //!    moment: another goes in its place, or nobody.
 //!
 //! A crowded core that could be helped once that moment is over is *stuck*.
+//!
+//! This runs between a switch in the kernel and the move that mends it. It looks only at cores that are free or crowded, and
+//! takes no memory for machines of a usual size.
+
+use std::cmp::Reverse;
 
 use cotenant_compiler::{CpuId, CpuSet};
+use smallvec::{SmallVec, smallvec};
 
 use crate::ids::Tid;
 
-/// A core at one moment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Core {
-    pub(crate) seats: Vec<Seat>,
+/// All that matters of a machine at one moment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Moment<'a> {
+    pub(crate) free: SmallVec<[Free<'a>; 4]>,
+    pub(crate) crowded: SmallVec<[Crowded; 4]>,
+}
+
+/// A core on which nothing that counts runs.
+#[derive(Debug, Clone)]
+pub(crate) struct Free<'a> {
+    /// The core's number.
+    pub(crate) core: usize,
+    pub(crate) cpus: &'a CpuSet,
     /// What its last-level cache is called, where it has one.
     pub(crate) llc: Option<usize>,
-    /// Whether a thread was sent to it a moment ago.
+    /// Whether threads that make room run there.
+    pub(crate) has_gated: bool,
+    /// Whether a thread was sent there a moment ago.
     pub(crate) awaits: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seat {
-    pub(crate) cpu: CpuId,
-    pub(crate) runs: Runs,
+/// A core on which a thread that spreads has company.
+#[derive(Debug, Clone)]
+pub(crate) struct Crowded {
+    /// The core's number.
+    pub(crate) core: usize,
+    pub(crate) llc: Option<usize>,
+    /// How many threads there count, those that spread among them.
+    pub(crate) counting: usize,
+    /// Those that spread.
+    pub(crate) threads: SmallVec<[Thread; 2]>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Runs {
-    Nothing,
-    /// A thread that makes room for whoever comes.
-    Gated,
-    /// A thread that counts and does not mind company.
-    Other,
-    /// A thread that wants a core alone.
-    Spread(Thread),
-}
-
+/// A thread that wants a core alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Thread {
     pub(crate) tid: Tid,
-    /// When it was started, in nanoseconds since boot: with the id it tells the thread from a later one.
-    pub(crate) born: u64,
     /// When it began to run.
     pub(crate) since: u64,
     /// CPUs of its zone on which it may run.
     pub(crate) fits: CpuSet,
     /// Whether it was moved a moment ago.
     pub(crate) settles: bool,
-    /// What it was allowed and what it had asked for, when it began to run.
-    pub(crate) mask: Masks,
+    pub(crate) seen: Seen,
 }
 
-/// The masks of a thread.
+/// Where and in which of the CPU's turns a thread was seen, by which more can be learnt of it while it runs there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) cpu: CpuId,
+    pub(crate) turn: u32,
+}
+
+/// What is known of a thread that is about to be moved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Masks {
-    /// All CPUs on which it might run.
+pub(crate) struct Known {
+    /// When it was started, in nanoseconds since boot: with the id it tells the thread from a later one.
+    pub(crate) born: u64,
+    /// All CPUs on which it might run, when it began to.
     pub(crate) allowed: CpuSet,
     /// The mask that it set itself; none where that is not known.
     pub(crate) asked: Option<Asked>,
@@ -84,97 +103,59 @@ pub(crate) enum Asked {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Move {
     pub(crate) tid: Tid,
-    pub(crate) born: u64,
+    pub(crate) seen: Seen,
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) cpus: CpuSet,
-    pub(crate) mask: Masks,
 }
 
 /// What to do now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Orders {
-    pub(crate) moves: Vec<Move>,
+    pub(crate) moves: SmallVec<[Move; 4]>,
     /// Crowded cores that are stuck.
-    pub(crate) stuck: Vec<usize>,
+    pub(crate) stuck: SmallVec<[usize; 4]>,
 }
 
-impl Core {
-    fn counting(&self) -> usize {
-        self.seats.iter().filter(|seat| matches!(seat.runs, Runs::Other | Runs::Spread(_))).count()
-    }
-
-    pub(crate) fn is_free(&self) -> bool {
-        self.counting() == 0
-    }
-
-    fn has_gated(&self) -> bool {
-        self.seats.iter().any(|seat| seat.runs == Runs::Gated)
-    }
-
-    /// Threads that could go, the newest first, and how many must.
-    fn leavers(&self) -> (Vec<&Thread>, usize) {
-        let spread = |seat: &'_ Seat| matches!(seat.runs, Runs::Spread(_));
-        let mut threads: Vec<&Thread> = self
-            .seats
-            .iter()
-            .filter(|seat| spread(seat))
-            .filter_map(|seat| match &seat.runs {
-                Runs::Spread(thread) => Some(thread),
-                _ => None,
-            })
-            .collect();
-        threads.sort_by_key(|thread| (std::cmp::Reverse(thread.since), thread.tid));
-        let most = threads.len().min(self.counting().saturating_sub(1));
-        (threads, most)
-    }
-
-    fn cpus(&self) -> CpuSet {
-        self.seats.iter().map(|seat| seat.cpu).collect()
+impl Crowded {
+    /// How many threads must go.
+    fn most(&self) -> usize {
+        self.threads.len().min(self.counting.saturating_sub(1))
     }
 }
 
-/// The moves that a look at all cores calls for.
-pub(crate) fn orders(cores: &[Core]) -> Orders {
-    let free: Vec<(usize, &Core, CpuSet)> =
-        cores.iter().enumerate().filter(|(_, core)| core.is_free()).map(|(at, core)| (at, core, core.cpus())).collect();
+/// The moves that a moment calls for.
+pub(crate) fn orders(moment: Moment<'_>) -> Orders {
     let mut orders = Orders::default();
-    if free.is_empty() {
-        return orders;
-    }
-    let room = |thread: &Thread| free.iter().filter(|(_, _, cpus)| cpus.intersects(&thread.fits)).count();
-    let crowded = cores.iter().enumerate().filter(|(_, core)| core.leavers().1 > 0);
-    let mut crowded: Vec<(usize, usize, &Core)> = crowded
-        .map(|(at, core)| (core.leavers().0.into_iter().map(room).max().unwrap_or(0), at, core))
-        .filter(|(room, ..)| *room > 0)
-        .collect();
-    crowded.sort_by_key(|(room, at, _)| (*room, *at));
-    let mut taken = vec![false; free.len()];
-    for (_, from, core) in crowded {
-        let (threads, most) = core.leavers();
+    let Moment { free, mut crowded } = moment;
+    let room = |core: &Crowded| {
+        let of = |thread: &Thread| free.iter().filter(|it| it.cpus.intersects(&thread.fits)).count();
+        core.threads.iter().map(of).max()
+    };
+    crowded.sort_by_key(|core| (room(core), core.core));
+    let mut taken: SmallVec<[bool; 4]> = smallvec![false; free.len()];
+    for mut core in crowded {
+        core.threads.sort_unstable_by_key(|thread| (Reverse(thread.since), thread.tid));
+        let (from, most) = (core.core, core.most());
         let mut gone = 0;
-        for thread in threads.iter().filter(|thread| !thread.settles) {
+        for thread in core.threads.iter().filter(|thread| !thread.settles) {
             if gone == most {
                 break;
             }
-            let open =
-                free.iter().zip(&taken).enumerate().filter(|(_, ((_, there, cpus), taken))| {
-                    !**taken && !there.awaits && cpus.intersects(&thread.fits)
-                });
-            let best = open.min_by_key(|(_, ((to, there, _), _))| (there.has_gated(), there.llc != core.llc, *to));
-            let Some((slot, ((to, _, cpus), _))) = best else { continue };
-            let cpus = cpus.intersection(&thread.fits);
-            let Thread { tid, born, mask, .. } = (*thread).clone();
-            orders.moves.push(Move { tid, born, from, to: *to, cpus, mask });
-            if let Some(taken) = taken.get_mut(slot) {
-                *taken = true;
-            }
+            let open = free
+                .iter()
+                .zip(&mut taken)
+                .filter(|(there, taken)| !**taken && !there.awaits && there.cpus.intersects(&thread.fits));
+            let best = open.min_by_key(|(there, _)| (there.has_gated, there.llc != core.llc, there.core));
+            let Some((there, taken)) = best else { continue };
+            let cpus = there.cpus.intersection(&thread.fits);
+            orders.moves.push(Move { tid: thread.tid, seen: thread.seen, from, to: there.core, cpus });
+            *taken = true;
             gone += 1;
         }
-        let waits = |thread: &&Thread| {
-            free.iter().any(|(_, it, cpus)| (it.awaits || thread.settles) && cpus.intersects(&thread.fits))
-        };
-        if gone < most && threads.iter().any(waits) {
+        let waits =
+            |thread: &Thread| free.iter().any(|it| (it.awaits || thread.settles) && it.cpus.intersects(&thread.fits));
+        if gone < most && core.threads.iter().any(waits) {
             orders.stuck.push(from);
         }
     }

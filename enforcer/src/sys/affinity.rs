@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cotenant_compiler::CpuSet;
 use nix::errno::Errno;
+use smallvec::{SmallVec, smallvec};
 
 use crate::error::{KernelError, Object};
 use crate::ids::Tid;
@@ -58,7 +59,7 @@ pub fn get(tid: Tid) -> Result<CpuSet, KernelError> {
 }
 
 fn read(tid: Tid) -> Result<CpuSet, KernelError> {
-    let mut words = vec![0_u64; FIRST_WORDS];
+    let mut words: SmallVec<[u64; FIRST_WORDS]> = smallvec![0; FIRST_WORDS];
     loop {
         // SAFETY: the kernel writes at most the given number of bytes, all of them inside `words`, which lives on.
         let written = unsafe {
@@ -68,7 +69,7 @@ fn read(tid: Tid) -> Result<CpuSet, KernelError> {
             // It writes its own mask's length and no more; the rest are the zeros from above.
             Ok(_) => return Ok(CpuSet::from_words(words)),
             // The one cause of EINVAL: the buffer is shorter than the kernel's mask.
-            Err(Errno::EINVAL) if words.len() < LAST_WORDS => words = vec![0; words.len() * 2],
+            Err(Errno::EINVAL) if words.len() < LAST_WORDS => words = smallvec![0; words.len() * 2],
             Err(errno) => return Err(KernelError::new(Object::Thread(tid), "sched_getaffinity", errno)),
         }
     }

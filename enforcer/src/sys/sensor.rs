@@ -163,7 +163,15 @@ impl Shared {
     /// A mask as a set; what is behind the words in use says nothing.
     pub(crate) fn set(&self, mask: &[AtomicU64; layout::WORDS]) -> CpuSet {
         let words = self.words.load(Ordering::Relaxed) as usize;
-        CpuSet::from_words(mask.iter().take(words).map(|word| word.load(Ordering::Relaxed)).collect())
+        CpuSet::from_words(mask.iter().take(words).map(|word| word.load(Ordering::Relaxed)))
+    }
+
+    /// Says what the masks of the thread that is about to be moved are otherwise, by which the program knows it until then.
+    pub(crate) fn keep(&self, asked: &CpuSet, allowed: &CpuSet) {
+        for (words, mask) in [(&self.kept_asked, asked), (&self.kept_allowed, allowed)] {
+            let bits = mask.words().iter().copied().chain(std::iter::repeat(0));
+            words.iter().zip(bits).for_each(|(word, bits)| word.store(bits, Ordering::Relaxed));
+        }
     }
 }
 

@@ -95,6 +95,9 @@ pub(crate) struct Shared {
     pub(crate) moved: AtomicU32,
     /// Whether its mask is not its own at this moment.
     pub(crate) moving: AtomicU32,
+    /// Its masks meanwhile: the effective one, and what it is given back.
+    pub(crate) kept_allowed: [AtomicU64; WORDS],
+    pub(crate) kept_asked: [AtomicU64; WORDS],
     /// How many children it had so far that may have got that mask, and the last of them.
     pub(crate) heirs: AtomicU32,
     pub(crate) heir: [AtomicU32; HEIRS],
