@@ -21,6 +21,8 @@ mod image;
 mod machine;
 #[path = "measure/memory.rs"]
 mod memory;
+#[path = "vm/record.rs"]
+mod record;
 #[path = "measure/report.rs"]
 mod report;
 #[path = "measure/siblings.rs"]
@@ -39,7 +41,7 @@ const ALL: [(&str, fn()); 5] = [
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    for unknown in wanted.iter().filter(|name| ALL.iter().all(|(known, _)| known != name)) {
+    if let Some(unknown) = wanted.iter().find(|name| ALL.iter().all(|(known, _)| known != name)) {
         panic!("there is no measurement `{unknown}`; there are {:?}", ALL.map(|(name, _)| name));
     }
     for (name, measure) in ALL {

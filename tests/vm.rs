@@ -17,6 +17,8 @@ mod load_loop;
 mod machine;
 #[path = "vm/placement.rs"]
 mod placement;
+#[path = "vm/record.rs"]
+mod record;
 #[path = "vm/sensor.rs"]
 mod sensor;
 #[path = "vm/trace.rs"]

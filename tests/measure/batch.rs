@@ -1,6 +1,7 @@
 //! (b) What does a batch that would take every CPU take from a web thread?
 
 use super::emulated::{Guest, setting};
+use super::record::Record;
 use super::report::{Report, percent};
 
 /// CPUs of the guest, and those of the core that web works on.
@@ -19,19 +20,18 @@ pub(crate) fn measure() {
     for (guest, hows) in &guests {
         let run = guest.boot(&script(hows));
         for line in run.all("batch") {
-            let words: Vec<&str> = line.split(' ').collect();
-            let number = |at: usize| words[at].parse::<f64>().unwrap();
-            let [web, beside, batch, daemon] = [number(3), number(4), number(5), number(6) / 1e9];
-            let idle = if words[1] == "spin" { percent(batch, seconds * (CPUS - OF_WEB)) } else { "-".to_owned() };
+            let run = Record::of(line);
+            let [web, beside, batch, length] = ["ran", "beside", "other", "length"].map(|key| run.number(key));
+            let spins = run.text("rest") == "0";
             rows.push(vec![
                 guest.name.to_owned(),
-                words[0].to_owned(),
-                format!("{} {}", words[1], words[2]),
+                run.text("how").to_owned(),
+                format!("{} × {}", run.text("n"), if spins { "spinning" } else { "at half load" }),
                 percent(web - beside, web),
-                percent(web, seconds * number(2)),
-                percent(batch, seconds * CPUS),
-                idle,
-                percent(daemon, seconds),
+                percent(web, length * run.number("n")),
+                percent(batch, length * CPUS),
+                if spins { percent(batch, length * (CPUS - OF_WEB)) } else { "-".to_owned() },
+                percent(run.number("daemon"), length),
             ]);
         }
     }
@@ -39,7 +39,7 @@ pub(crate) fn measure() {
         name: "batch",
         title: "What a batch on every CPU takes from a web thread",
         method: format!(
-            "A fair web program (`spin N`: N threads that never rest; `work N`: requests of 2.5 to 7.5 ms and rests as long) \
+            "A fair web program (threads that spin, or that do requests of as much work as an idle machine's CPU does in 2.5 to 7.5 ms and rest as long) \
              beside 8 spinning threads of a batch, on 4 cores of 2 threads, for {} s each. From `sched_switch`: of the time \
              web ran, the share in which no batch thread ran on its sibling; what web had of a CPU a thread; what batch had of \
              all CPUs, and beside a spinning thread of the CPUs of the other three cores, which are its to use.\n\n{}",

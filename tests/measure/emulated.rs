@@ -30,8 +30,9 @@ impl Guest {
     pub(crate) fn described(&self) -> String {
         format!(
             "Measured in an emulated machine ({}, no KVM, `-icount shift=0,sleep=off`, virtual CPUs taking turns of some \
-             20 µs), on {}. One instruction is one nanosecond there, whichever CPU executes it: shares of time and counts \
-             are sound and repeatable, lengths of time are an upper bound.",
+             20 µs), on {}. One instruction is one nanosecond there, whichever CPU executes it, so that n busy CPUs are \
+             each n times slower: requests, the kernel and the daemon alike. Shares of time and counts are sound, lengths \
+             of time are an upper bound.",
             version(&mut emulator()),
             host()
         )

@@ -1,6 +1,7 @@
 //! (c) Are equals moved, and what does it cost?
 
 use super::emulated::{Guest, setting};
+use super::record::Record;
 use super::report::Report;
 
 pub(crate) fn measure() {
@@ -15,26 +16,25 @@ pub(crate) fn measure() {
     let mut rows = Vec::new();
     let mut stock = f64::NAN;
     for line in run.all("equals") {
-        let words: Vec<&str> = line.split(' ').collect();
-        let number = |at: usize| words[at].parse::<f64>().unwrap();
-        if words[1] == "stock" {
-            stock = number(4);
+        let run = Record::of(line);
+        if run.text("how") == "stock" {
+            stock = run.number("requests");
         }
         rows.push(vec![
-            words[0].to_owned(),
-            words[1].to_owned(),
-            words[2].to_owned(),
-            words[3].to_owned(),
-            format!("{:.1}", 1000.0 * number(2) / number(3)),
-            format!("{:.3}", number(4) / stock),
+            run.text("n").to_owned(),
+            run.text("how").to_owned(),
+            run.text("moved").to_owned(),
+            run.text("woken").to_owned(),
+            format!("{:.1}", 1000.0 * run.number("moved") / run.number("woken")),
+            format!("{:.3}", run.number("requests") / stock),
         ]);
     }
     Report {
         name: "equals",
         title: "Migrations of round-robin workers of one priority",
         method: format!(
-            "`n` workers under `SCHED_RR`, priority 1, of requests of 2.5 to 7.5 ms of CPU time and rests of 0.5 to 1.5 ms, \
-             on 8 CPUs, for {seconds} s each: started with chrt(1) (stock), under `push equal prio` and under `hold equal \
+            "`n` workers under `SCHED_RR`, priority 1, of requests, each as much work as an idle machine's CPU does in \
+             2.5 to 7.5 ms, and rests of a quarter of the time it took, on 8 CPUs, for {seconds} s each: started with chrt(1) (stock), under `push equal prio` and under `hold equal \
              prio`. Migrations and wake-ups are the kernel's counts (`se.nr_migrations` of `/proc/PID/sched`, \
              `voluntary_ctxt_switches`) over all threads, after half a second to settle.\n\n{}",
             guest.described()

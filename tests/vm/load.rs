@@ -1,6 +1,7 @@
 //! A load for the emulated machine, which has no compiler, N threads each: `spin N`, `sleep N`, `burst N RUN_MS REST_MS`;
 //! `late N`, a spinning thread every 100 ms; `own N`, N that spin with a cookie that the program itself made. Two say at the
-//! end how often it was done: `work N RUN_MS REST_MS SECONDS` and `walk N MB SECONDS`.
+//! end what was done: `work N TURNS REST_PERCENT SECONDS`, which also switches tracing, and `walk N MB SECONDS`. `speed` says
+//! how many TURNS are a millisecond.
 //!
 //! And eyes that the shell has not: `shared CLASS` and `beside CLASS OTHER` read a trace and say how CLASS shared cores;
 //! `cookies PID…` and `cookies all` show cookies.
@@ -43,12 +44,16 @@ fn main() -> ExitCode {
             }
         }),
         "work" => {
-            let time = Duration::from_secs(number(4).unwrap_or(1));
-            Box::new(move |seed| work::requests(seed, run, rest, time))
+            let [turns, rest, seconds] = [2, 3, 4].map(|at| number(at).unwrap_or(1));
+            Box::new(move |seed| work::requests(seed, turns, rest, Duration::from_secs(seconds)))
         }
         "walk" => {
             let [megabytes, seconds] = [2, 3].map(|at| number(at).unwrap_or(1));
             Box::new(move |seed| work::walk(seed, megabytes as usize, Duration::from_secs(seconds)))
+        }
+        "speed" => {
+            println!("{}", work::speed());
+            return ExitCode::SUCCESS;
         }
         "beside" => return eyes::beside([1, 2].map(|at| arguments.get(at).map_or("", String::as_str))),
         "shared" => return eyes::shared(arguments.get(1).map_or("", String::as_str)),
@@ -69,7 +74,10 @@ fn main() -> ExitCode {
         }
         work(0);
     });
-    println!("{}", work::done());
+    match mode {
+        "work" => println!("{}", work::counts()),
+        _ => println!("{}", work::done()),
+    }
     ExitCode::SUCCESS
 }
 

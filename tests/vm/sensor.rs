@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::machine::{Kernel, Run, boot, skipped};
+use super::record::Record;
 
 fn run() -> Option<&'static Run> {
     static RUN: OnceLock<Run> = OnceLock::new();
@@ -18,12 +19,10 @@ fn threads_that_share_a_core_are_moved_and_the_status_says_by_what() {
     assert!(status.iter().any(|line| line.contains("sensor") && line.ends_with("reactive, 0.1 ms")), "{status:?}");
     // Figures to look at: how often a host lets emulated CPUs stand still is nobody's doing here.
     for how in ["stock", "sensor"] {
-        let numbers: Vec<f64> =
-            run.get(&format!("share.{how}")).split(' ').map(|number| number.parse().unwrap()).collect();
-        eprintln!(
-            "{how}: {:.1} % of web's time on shared cores while another was idle",
-            100.0 * numbers[1] / numbers[0]
-        );
+        let share = run.get(&format!("share.{how}"));
+        let numbers = Record::of(share);
+        let [crowded, ran] = ["crowded", "ran"].map(|key| numbers.number(key));
+        eprintln!("{how}: {:.1} % of web's time on shared cores while another was idle", 100.0 * crowded / ran);
     }
 }
 

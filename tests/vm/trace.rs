@@ -63,6 +63,22 @@ impl Trace {
         self.spans.keys().flat_map(|cpu| self.of_name(*cpu, name)).map(|(from, to)| to - from).sum()
     }
 
+    /// For how long the daemon's threads ran.
+    pub(crate) fn daemon(&self) -> f64 {
+        self.of_daemon().fold(0.0, |all, (from, to, _)| all + to - from)
+    }
+
+    /// How often one of them began to.
+    pub(crate) fn turns_of_daemon(&self) -> usize {
+        self.of_daemon().count()
+    }
+
+    /// The one that hears of changed files has its library's name.
+    fn of_daemon(&self) -> impl Iterator<Item = &(f64, f64, String)> {
+        let is_ours = |who: &str| who.starts_with("cotenant") || who.starts_with("notify-rs");
+        self.spans.values().flatten().filter(move |(_, _, who)| is_ours(who))
+    }
+
     /// For how long of it a thread of another name ran on the sibling, CPUs 2n and 2n+1 being siblings.
     pub(crate) fn shared(&self, name: &str, with: &str) -> f64 {
         let both = |(from, to): (f64, f64), (since, until): (f64, f64)| (to.min(until) - from.max(since)).max(0.0);
@@ -125,6 +141,10 @@ fn time_on_a_shared_core_is_counted_to_the_microsecond() {
     assert!((trace.ran("batch") - 2.0).abs() < 1e-6, "{trace:?}");
     assert!((trace.shared("web", "batch") - 1.5).abs() < 1e-6, "{trace:?}");
     assert!(trace.shared("web", "sh").abs() < 1e-6, "{trace:?}");
+    assert_eq!((trace.daemon(), trace.turns_of_daemon()), (0.0, 0), "{trace:?}");
+    let lines = ["10.0 000 - -", "11.0 000 swapper cotenant-mover", "11.5 000 cotenant-mover web"];
+    let trace = Trace::parse(&lines.map(str::to_owned));
+    assert!((trace.daemon() - 0.5).abs() < 1e-6 && trace.turns_of_daemon() == 1, "{trace:?}");
 }
 
 #[test]

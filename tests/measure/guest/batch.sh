@@ -3,8 +3,10 @@
 # shellcheck shell=dash disable=SC2086,SC2154 # ids have no blanks; lib.sh knows the variables
 
 take_short_turns
+speed=$(load speed)
 gate='class web: match exe web; batch: match exe batch, only when core idle;'
-for load in "spin 1" "work 1 5 5 $((SECONDS_EACH + 8))" "work 2 5 5 $((SECONDS_EACH + 8))"; do
+# Threads of web, and their rests in per cent of a request.
+for load in "1 0" "1 100" "2 100"; do
     for how in $HOWS; do
         daemon= as=
         case $how in
@@ -15,18 +17,11 @@ for load in "spin 1" "work 1 5 5 $((SECONDS_EACH + 8))" "work 2 5 5 $((SECONDS_E
         esac
         $as batch spin 8 &
         batch=$!
-        web $load >/dev/null &
-        web=$!
-        nap 1
-        before=$(used $daemon)
-        trace_all
-        nap $SECONDS_EACH
-        echo 0 >/sys/kernel/tracing/tracing_on
-        after=$(used $daemon)
-        stop $web $batch
+        trace_ready
+        web work ${load% *} $((5 * speed)) ${load#* } $SECONDS_EACH >/tmp/done
+        stop $batch
         beside=$(load beside web batch </sys/kernel/tracing/trace)
-        set -- $load
-        say batch $how $1 $2 $beside $((after - before))
+        say batch how=$how n=${load% *} rest=${load#* } $beside $(cat /tmp/done)
         [ -z "$daemon" ] || end_daemon TERM
     done
 done

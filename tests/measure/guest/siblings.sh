@@ -3,6 +3,7 @@
 # shellcheck shell=dash disable=SC2086,SC2154 # ids have no blanks; lib.sh knows the variables
 
 take_short_turns
+speed=$(load speed)
 for class in $CLASSES; do
     for n in $WORKERS; do
         for how in $HOWS; do
@@ -14,17 +15,12 @@ for class in $CLASSES; do
             stock) daemon= ;;
             *) enforce "$policy" --eyes $how && as= ;;
             esac
-            web work $n 5 1 $SECONDS_EACH >/tmp/done &
-            pid=$!
-            nap 0.5
-            before=$(used $daemon) program_before=$(program_time)
-            trace_all
-            nap $SECONDS_EACH
-            echo 0 >/sys/kernel/tracing/tracing_on
-            after=$(used $daemon) program_after=$(program_time)
-            wait $pid
+            trace_ready
+            program=$(program_time)
+            $as web work $n $((5 * speed)) 25 $SECONDS_EACH >/tmp/done
+            program=$(($(program_time) - program))
             shared=$(load shared web </sys/kernel/tracing/trace)
-            say siblings $class $n $how $shared $(cat /tmp/done) $((after - before)) $((program_after - program_before))
+            say siblings class=$class n=$n how=$how program=$program $shared $(cat /tmp/done)
             [ -z "$daemon" ] || end_daemon TERM
         done
     done

@@ -19,6 +19,7 @@ set_up() {
     # in time. What is kept of them can be chosen later.
     echo 0 >/sys/kernel/tracing/tracing_on
     echo 1 >/sys/kernel/tracing/events/sched/sched_switch/enable
+    echo 1 >/proc/sys/kernel/bpf_stats_enabled
     mkfifo /tmp/never
     # Ends the line on which the firmware left the cursor.
     echo
@@ -136,26 +137,20 @@ take_short_turns() {
 }
 takes_turns() { [ $(($(devmem 0xFED000F0 32) - $(devmem 0xFED00148 32))) -lt 1000000 ]; }
 
-# All that switches, from here on.
-trace_all() {
+# All that switches, once tracing is on.
+trace_ready() {
     cd /sys/kernel/tracing || return
     echo 0 >tracing_on
     echo 8192 >buffer_size_kb
     echo >trace
     echo 0 >events/sched/sched_switch/filter
-    echo 1 >tracing_on
     cd /
 }
+# From here on.
+trace_all() { trace_ready && echo 1 >/sys/kernel/tracing/tracing_on; }
 
-# CPU time of a process so far, in nanoseconds, all its threads together; 0 of none.
-used() {
-    total=0
-    for stat in ${1:+/proc/$1/task/*/schedstat}; do
-        read -r run _ <$stat && total=$((total + run))
-    done
-    echo $total
-}
-# Of the programs that the daemon has in the kernel, in nanoseconds; bpf(2), BPF_ENABLE_STATS. No process is started for it.
+# CPU time so far of the programs that the daemon has in the kernel, in nanoseconds; they are counted since start-up (bpf(2),
+# BPF_ENABLE_STATS).
 program_time() {
     total=0
     for info in ${daemon:+/proc/$daemon/fdinfo/*}; do

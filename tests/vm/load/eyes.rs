@@ -9,22 +9,30 @@ use cotenant_enforcer::sys::core_sched::{self, Cookie};
 
 use super::trace::Trace;
 
-/// Says of a trace on standard input how many seconds threads of the first class ran, for how many of them a thread of the
-/// second ran on the sibling, and how many seconds threads of the second ran.
+/// Says of a trace on standard input how long it is, and how many seconds of it threads of the first class ran (`ran`), a
+/// thread of the second on the sibling (`beside`), threads of the second (`other`) and the daemon.
 pub(crate) fn beside([class, other]: [&str; 2]) -> ExitCode {
-    let trace = Trace::of_tracefs(&std::io::read_to_string(std::io::stdin()).unwrap());
-    println!("{:.6} {:.6} {:.6}", trace.ran(class), trace.shared(class, other), trace.ran(other));
+    let trace = read();
+    let (ran, beside, other) = (trace.ran(class), trace.shared(class, other), trace.ran(other));
+    println!("ran={ran:.6} beside={beside:.6} other={other:.6} {}", all(&trace));
     ExitCode::SUCCESS
 }
 
 /// Says of a trace on standard input how many seconds threads of `class` ran, and for how many of them beside another such
-/// thread on one core, while a whole core stood idle.
+/// thread on one core, while a whole core stood idle (`crowded`).
 pub(crate) fn shared(class: &str) -> ExitCode {
-    let text = std::io::read_to_string(std::io::stdin()).unwrap();
     let cpus = std::thread::available_parallelism().unwrap().get();
-    let trace = Trace::of_tracefs(&text);
-    println!("{:.6} {:.6}", trace.ran(class), trace.crowded(class, cpus));
+    let trace = read();
+    println!("ran={:.6} crowded={:.6} {}", trace.ran(class), trace.crowded(class, cpus), all(&trace));
     ExitCode::SUCCESS
+}
+
+fn read() -> Trace {
+    Trace::of_tracefs(&std::io::read_to_string(std::io::stdin()).unwrap())
+}
+
+fn all(trace: &Trace) -> String {
+    format!("daemon={:.6} turns={} length={:.6}", trace.daemon(), trace.turns_of_daemon(), trace.length())
 }
 
 /// How many threads these processes have and which cookies the kernel shows of them; of `all`, how many threads of the host
