@@ -17,6 +17,8 @@ mod enforced;
 mod equals;
 #[path = "vm/image.rs"]
 mod image;
+#[path = "measure/loops.rs"]
+mod loops;
 #[path = "vm/machine.rs"]
 mod machine;
 #[path = "measure/memory.rs"]
@@ -31,10 +33,11 @@ mod siblings;
 mod tbench;
 
 /// Names of the measurements, and the measurements.
-const ALL: [(&str, fn()); 5] = [
+const ALL: [(&str, fn()); 6] = [
     ("siblings", siblings::measure),
     ("batch", batch::measure),
     ("equals", equals::measure),
+    ("loop", loops::measure),
     ("tbench", tbench::measure),
     ("memory", memory::measure),
 ];

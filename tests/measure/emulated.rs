@@ -1,5 +1,7 @@
 //! The emulated machine of the measurements: 4 cores of 2 threads, its time counted in instructions.
 
+use std::path::Path;
+
 use super::machine::{Kernel, Run, Time, boot_in, emulator};
 use super::report::{host, version};
 
@@ -23,7 +25,13 @@ impl Guest {
 
     /// Boots it and runs a script to its end.
     pub(crate) fn boot(&self, script: &str) -> Run {
-        boot_in(Time::Instructions, self.kernel, "8,sockets=1,cores=4,threads=2", script)
+        self.boot_with(script, &[])
+    }
+
+    /// The same with more files of this machine.
+    pub(crate) fn boot_with(&self, script: &str, others: &[&str]) -> Run {
+        let others: Vec<&Path> = others.iter().map(Path::new).collect();
+        boot_in(Time::Instructions, self.kernel, "8,sockets=1,cores=4,threads=2", script, &others)
     }
 
     /// What it is, for a page.

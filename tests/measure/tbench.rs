@@ -1,79 +1,117 @@
 //! (d) What does each preference cost or gain a program that sleeps and wakes all the time?
 
+use std::collections::BTreeMap;
 use std::process::{Child, Command, Stdio};
 
-use super::emulated::setting;
+use super::emulated::{Guest, setting};
 use super::enforced::Enforced;
+use super::record::Record;
 use super::report::{Plot, Report, host};
 
 /// Rounds of which the median counts; preferences take turns.
 const ROUNDS: usize = 3;
 
+const CLIENTS: [u32; 4] = [1, 2, 4, 8];
+
+/// Preferences: how the guest's script calls them, and as they are written.
 const HOWS: [(&str, Option<&str>); 4] = [
     ("stock", None),
-    ("prefer idle core", Some("prefer idle core")),
-    ("prefer idle cpu", Some("prefer idle cpu")),
-    ("prefer last cpu", Some("prefer last cpu")),
+    ("core", Some("prefer idle core")),
+    ("cpu", Some("prefer idle cpu")),
+    ("last", Some("prefer last cpu")),
 ];
 
+/// Throughput in MB/s and the longest latency in milliseconds.
+type Sample = (f64, f64);
+
+/// By preference and number of clients.
+type Samples = BTreeMap<(&'static str, u32), Vec<Sample>>;
+
 pub(crate) fn measure() {
-    let seconds = setting("SECONDS_EACH", "5");
-    let clients = [1, 2, 4, 8];
-    let mut found = vec![vec![Vec::new(); clients.len()]; HOWS.len()];
-    for _ in 0..ROUNDS {
-        for (how, (_, clause)) in HOWS.iter().enumerate() {
-            let enforced = clause.map(|clause| {
-                Enforced::new(&format!("class tbench: match exe tbench or exe tbench_srv, {clause};"), &[])
-            });
-            let mut server = serve();
-            for (at, clients) in clients.iter().enumerate() {
-                found[how][at].push(bench(*clients, &seconds));
-            }
-            server.kill().unwrap();
-            server.wait().unwrap();
-            drop(enforced);
-        }
-    }
-    let median = |of: &[(f64, f64)]| {
-        let middle = |mut all: Vec<f64>| {
-            all.sort_by(f64::total_cmp);
-            all[all.len() / 2]
-        };
-        (middle(of.iter().map(|it| it.0).collect()), middle(of.iter().map(|it| it.1).collect()))
-    };
+    let seconds = setting("SECONDS_EACH", "4");
+    let guest = Guest::stock();
     let mut rows = Vec::new();
     let mut lines = Vec::new();
-    for ((name, _), samples) in HOWS.iter().zip(&found) {
-        let mut points = Vec::new();
-        for ((clients, of), stock) in clients.iter().zip(samples).zip(&found[0]) {
-            let ((throughput, latency), (stock, _)) = (median(of), median(stock));
-            points.push((f64::from(*clients), throughput / stock));
-            rows.push(vec![
-                clients.to_string(),
-                (*name).to_owned(),
-                format!("{throughput:.0}"),
-                format!("{:.2}", throughput / stock),
-                format!("{latency:.2}"),
-            ]);
+    for (machine, samples) in [("host", on_host(&seconds)), ("4 × 2", in_guest(&guest, &seconds))] {
+        for (how, clause) in HOWS {
+            let name = clause.unwrap_or("stock");
+            let mut points = Vec::new();
+            for clients in CLIENTS {
+                let of = |how: &'static str| median(&samples[&(how, clients)]);
+                let ((throughput, latency), (stock, _)) = (of(how), of("stock"));
+                points.push((f64::from(clients), throughput / stock));
+                rows.push(vec![
+                    machine.to_owned(),
+                    clients.to_string(),
+                    name.to_owned(),
+                    format!("{throughput:.0}"),
+                    format!("{:.2}", throughput / stock),
+                    format!("{latency:.2}"),
+                ]);
+            }
+            if clause.is_some() {
+                lines.push((format!("{machine}, {name}"), points));
+            }
         }
-        lines.push(((*name).to_owned(), points));
     }
     Report {
         name: "tbench",
         title: "tbench under each preference",
         method: format!(
             "`tbench` against `tbench_srv` over the loopback (Debian's `dbench`), 1 to 8 clients, {seconds} s each after a \
-             warm-up of a second; throughput and the longest latency are medians of {ROUNDS} rounds in which the preferences \
-             take turns.\n\nMeasured on {}: no siblings, so `prefer idle core` asks for nothing there; a virtual machine on a \
-             shared host.",
-            host()
+             warm-up of a second.\n\nOn the host ({}): throughput and the longest latency are medians of {ROUNDS} rounds in \
+             which the preferences take turns. No siblings, so `prefer idle core` asks for nothing there; a virtual machine \
+             on a shared host.\n\nOn 4 cores of 2 threads, one round: {}",
+            host(),
+            guest.described()
         ),
-        columns: ["clients", "preference", "MB/s", "of stock", "longest latency, ms"].map(str::to_owned).to_vec(),
+        columns: ["machine", "clients", "preference", "MB/s", "of stock", "longest latency, ms"].map(str::to_owned).to_vec(),
         rows,
         plot: Some(Plot { x: "clients", y: "throughput, of stock", lines }),
         findings: String::new(),
     }
     .write();
+}
+
+fn on_host(seconds: &str) -> Samples {
+    let mut samples = Samples::new();
+    for _ in 0..ROUNDS {
+        for (how, clause) in HOWS {
+            let enforced = clause.map(|clause| {
+                Enforced::new(&format!("class tbench: match exe tbench or exe tbench_srv, {clause};"), &[])
+            });
+            let mut server = serve();
+            for clients in CLIENTS {
+                samples.entry((how, clients)).or_default().push(bench(clients, seconds));
+            }
+            server.kill().unwrap();
+            server.wait().unwrap();
+            drop(enforced);
+        }
+    }
+    samples
+}
+
+fn in_guest(guest: &Guest, seconds: &str) -> Samples {
+    let clients = CLIENTS.map(|clients| clients.to_string()).join(" ");
+    let script = format!("SECONDS_EACH='{seconds}' CLIENTS='{clients}'\n{}", include_str!("guest/tbench.sh"));
+    let others = ["/usr/bin/tbench", "/usr/bin/tbench_srv", "/usr/share/dbench/client.txt"];
+    let run = guest.boot_with(&script, &others);
+    let mut samples = Samples::new();
+    for run in run.all("tbench").iter().map(|line| Record::of(line)) {
+        let (how, _) = HOWS.into_iter().find(|(how, _)| *how == run.text("how")).unwrap();
+        let sample = (run.number("throughput"), run.number("latency"));
+        samples.entry((how, run.text("n").parse().unwrap())).or_default().push(sample);
+    }
+    samples
+}
+
+fn median(of: &[Sample]) -> Sample {
+    let middle = |mut all: Vec<f64>| {
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 2]
+    };
+    (middle(of.iter().map(|it| it.0).collect()), middle(of.iter().map(|it| it.1).collect()))
 }
 
 fn serve() -> Child {

@@ -22,8 +22,8 @@ poweroff -f
 /// The names the load goes by: an executable's name is what policies match.
 const LOADS: [&str; 4] = ["load", "web", "batch", "other"];
 
-/// The initial file system for one script.
-pub(crate) fn initramfs(script: &str) -> Vec<u8> {
+/// The initial file system for one script, with other files of this machine, each where it is here.
+pub(crate) fn initramfs(script: &str, others: &[&Path]) -> Vec<u8> {
     let mut archive = Archive::default();
     for directory in ["bin", "dev", "proc", "sys", "tmp", "run", "etc"] {
         archive.directory(directory);
@@ -40,17 +40,20 @@ pub(crate) fn initramfs(script: &str) -> Vec<u8> {
     for name in &LOADS[1..] {
         archive.program(&format!("bin/{name}"), &stripped(&load));
     }
-    let mut directories = BTreeSet::new();
     // Of util-linux, because busybox has none here.
     let chrt = Path::new("/usr/bin/chrt");
     archive.program("bin/chrt", &read(chrt));
-    for library in shared_libraries(&[&product, &load, chrt]) {
-        for directory in library.parent().unwrap().ancestors().collect::<Vec<_>>().into_iter().rev().skip(1) {
+    let programs = others.iter().copied().filter(|file| file.parent().is_some_and(|at| at.ends_with("bin")));
+    let programs: Vec<&Path> = [&product, &load, chrt].into_iter().chain(programs).collect();
+    let others = others.iter().map(|file| (*file).to_owned());
+    let mut directories = BTreeSet::new();
+    for file in shared_libraries(&programs).into_iter().chain(others) {
+        for directory in file.parent().unwrap().ancestors().collect::<Vec<_>>().into_iter().rev().skip(1) {
             if directories.insert(directory.to_owned()) {
                 archive.directory(directory.to_str().unwrap());
             }
         }
-        archive.program(library.to_str().unwrap(), &read(&library));
+        archive.program(file.to_str().unwrap(), &read(&file));
     }
     archive.program("lib.sh", LIBRARY.as_bytes());
     archive.program("script.sh", format!(". /lib.sh\n{script}").as_bytes());

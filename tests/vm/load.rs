@@ -1,7 +1,7 @@
 //! A load for the emulated machine, which has no compiler, N threads each: `spin N`, `sleep N`, `burst N RUN_MS REST_MS`;
 //! `late N`, a spinning thread every 100 ms; `own N`, N that spin with a cookie that the program itself made. Two say at the
-//! end what was done: `work N TURNS REST_PERCENT SECONDS`, which also switches tracing, and `walk N MB SECONDS`. `speed` says
-//! how many TURNS are a millisecond.
+//! end what was done: `work N TURNS REST_PERCENT SECONDS [traced]`, which can switch tracing, and `walk N MB SECONDS`. `speed`
+//! says how many TURNS are a millisecond.
 //!
 //! And eyes that the shell has not: `shared CLASS` and `beside CLASS OTHER` read a trace and say how CLASS shared cores;
 //! `cookies PID…` and `cookies all` show cookies.
@@ -45,7 +45,8 @@ fn main() -> ExitCode {
         }),
         "work" => {
             let [turns, rest, seconds] = [2, 3, 4].map(|at| number(at).unwrap_or(1));
-            Box::new(move |seed| work::requests(seed, turns, rest, Duration::from_secs(seconds)))
+            let traces = arguments.get(5).is_some_and(|word| word == "traced");
+            Box::new(move |seed| work::requests(seed, turns, rest, Duration::from_secs(seconds), traces))
         }
         "walk" => {
             let [megabytes, seconds] = [2, 3].map(|at| number(at).unwrap_or(1));

@@ -61,19 +61,20 @@ pub(crate) struct Run {
 
 /// Boots a machine of the shape that QEMU's `-smp` takes, runs the script in it and waits for its end.
 pub(crate) fn boot(kernel: Kernel, smp: &str, script: &str) -> Run {
-    boot_in(Time::Host, kernel, smp, script)
+    boot_in(Time::Host, kernel, smp, script, &[])
 }
 
-/// [`boot`] in one kind of time or the other.
-pub(crate) fn boot_in(time: Time, kernel: Kernel, smp: &str, script: &str) -> Run {
+/// [`boot`] in one kind of time or the other, with more files of this machine.
+pub(crate) fn boot_in(time: Time, kernel: Kernel, smp: &str, script: &str, others: &[&Path]) -> Run {
     let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let start = Instant::now();
-    let mut console = console_of(time, kernel, smp, script);
+    let initrd = initramfs(script, others);
+    let mut console = console_of(time, kernel, smp, &initrd);
     // The kernel rewrites its own code while it runs, and with several CPUs the emulator does not always see that in time:
     // then one of them executes half an instruction. No process can cause that, so it says nothing about the product.
     if console.contains("Kernel panic - not syncing: Fatal exception") {
         eprintln!("{console}\nthe emulated kernel crashed; once more");
-        console = console_of(time, kernel, smp, script);
+        console = console_of(time, kernel, smp, &initrd);
     }
     // Shown when the test fails or is asked to say what it sees.
     eprintln!("{console}\nthe machine ran for {:.0?}", start.elapsed());
@@ -84,11 +85,11 @@ pub(crate) fn boot_in(time: Time, kernel: Kernel, smp: &str, script: &str) -> Ru
 }
 
 /// What one run prints.
-fn console_of(time: Time, kernel: Kernel, smp: &str, script: &str) -> String {
+fn console_of(time: Time, kernel: Kernel, smp: &str, content: &[u8]) -> String {
     let patience = if time == Time::Host { PATIENCE } else { LONG_PATIENCE };
     let directory = tempfile::tempdir().unwrap();
     let (initrd, console) = (directory.path().join("initrd"), directory.path().join("console"));
-    fs::write(&initrd, initramfs(script)).unwrap();
+    fs::write(&initrd, content).unwrap();
     let log = File::create(&console).unwrap();
     let mut qemu = qemu(time, kernel, smp, &initrd);
     qemu.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
@@ -144,7 +145,7 @@ fn shell() {
     let time = if set("COTENANT_VM_COUNTED") { Time::Instructions } else { Time::Host };
     let directory = tempfile::tempdir().unwrap();
     let initrd = directory.path().join("initrd");
-    fs::write(&initrd, initramfs("ENV=/lib.sh setsid cttyhack sh")).unwrap();
+    fs::write(&initrd, initramfs("ENV=/lib.sh setsid cttyhack sh", &[])).unwrap();
     assert!(qemu(time, kernel, &smp, &initrd).status().unwrap().success());
 }
 

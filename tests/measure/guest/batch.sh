@@ -18,7 +18,7 @@ for load in "1 0" "1 100" "2 100"; do
         $as batch spin 8 &
         batch=$!
         trace_ready
-        web work ${load% *} $((5 * speed)) ${load#* } $SECONDS_EACH >/tmp/done
+        web work ${load% *} $((5 * speed)) ${load#* } $SECONDS_EACH traced >/tmp/done
         stop $batch
         beside=$(load beside web batch </sys/kernel/tracing/trace)
         say batch how=$how n=${load% *} rest=${load#* } $beside $(cat /tmp/done)

@@ -10,7 +10,7 @@ for n in $WORKERS; do
         stock) daemon= as='chrt -r 1' ;;
         *) enforce "rt class web: match exe /bin/web, $how equal prio;" && as= ;;
         esac
-        say equals n=$n how=$how $($as web work $n $((5 * speed)) 25 $SECONDS_EACH)
+        say equals n=$n how=$how $($as web work $n $((2 * speed)) 25 $SECONDS_EACH)
         [ -z "$daemon" ] || end_daemon TERM
     done
 done

@@ -17,7 +17,7 @@ for class in $CLASSES; do
             esac
             trace_ready
             program=$(program_time)
-            $as web work $n $((5 * speed)) 25 $SECONDS_EACH >/tmp/done
+            $as web work $n $((5 * speed)) 25 $SECONDS_EACH traced >/tmp/done
             program=$(($(program_time) - program))
             shared=$(load shared web </sys/kernel/tracing/trace)
             say siblings class=$class n=$n how=$how program=$program $shared $(cat /tmp/done)

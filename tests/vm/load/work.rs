@@ -23,9 +23,8 @@ pub(crate) fn counts() -> String {
 
 /// Requests of a server: half to one and a half times so many turns of a loop each, then rests of `rest` per cent of the time
 /// that took, more or less by as much. Work and not time, because an emulated CPU has the less of it the more of them are
-/// busy, and the kernel and the daemon have less of it too. What is traced is the time in which requests are counted, no more:
-/// tracing is switched on at its beginning and off at its end.
-pub(crate) fn requests(seed: u64, turns: u64, rest: u64, time: Duration) {
+/// busy, and the kernel and the daemon have less of it too. Where it `traces`, tracing is on exactly while requests are counted.
+pub(crate) fn requests(seed: u64, turns: u64, rest: u64, time: Duration, traces: bool) {
     let begin = Instant::now() + WARM_UP;
     // Threads in step would all rest at once.
     let mut random = xorshift(seed);
@@ -40,10 +39,14 @@ pub(crate) fn requests(seed: u64, turns: u64, rest: u64, time: Duration) {
         std::thread::sleep(since.elapsed().mul_f64(rest as f64 / 100.0 * about()));
         if before.is_none() && Instant::now() > begin {
             before = Some(history());
-            trace(seed, "1");
+            if traces {
+                trace(seed, "1");
+            }
         }
     }
-    trace(seed, "0");
+    if traces {
+        trace(seed, "0");
+    }
     let ([moved_before, woken_before], [moved, woken]) = (before.unwrap_or_default(), history());
     MOVED.fetch_add(moved - moved_before, Ordering::Relaxed);
     WOKEN.fetch_add(woken - woken_before, Ordering::Relaxed);
@@ -70,8 +73,7 @@ pub(crate) fn speed() -> u64 {
 /// One of the threads does it for all.
 fn trace(seed: u64, on: &str) {
     if seed == 0 {
-        // Nobody has to want a trace.
-        drop(std::fs::write("/sys/kernel/tracing/tracing_on", on));
+        std::fs::write("/sys/kernel/tracing/tracing_on", on).unwrap();
     }
 }
 
