@@ -28,6 +28,7 @@ pub(crate) fn measure() {
                 run.text("how").to_owned(),
                 format!("{} × {}", run.text("n"), if spins { "spinning" } else { "at half load" }),
                 percent(web - beside, web),
+                format!("{} ({}, {})", run.text("meetings"), run.text("median"), run.text("most")),
                 percent(web, length * run.number("n")),
                 percent(batch, length * CPUS),
                 if spins { percent(batch, length * (CPUS - OF_WEB)) } else { "-".to_owned() },
@@ -39,10 +40,11 @@ pub(crate) fn measure() {
         name: "batch",
         title: "What a batch on every CPU takes from a web thread",
         method: format!(
-            "A fair web program (threads that spin, or that do requests of as much work as an idle machine's CPU does in 2.5 to 7.5 ms and rest as long) \
-             beside 8 spinning threads of a batch, on 4 cores of 2 threads, for {} s each. From `sched_switch`: of the time \
-             web ran, the share in which no batch thread ran on its sibling; what web had of a CPU a thread; what batch had of \
-             all CPUs, and beside a spinning thread of the CPUs of the other three cores, which are its to use.\n\n{}",
+            "A fair web program (threads that spin, or that do requests of as much work as an idle machine's CPU does in \
+             2.5 to 7.5 ms and rest as long) beside 8 spinning threads of a batch, on 4 cores of 2 threads, for {} s each. \
+             From `sched_switch`: of the time web ran, the share in which no batch thread ran on its sibling; how often and \
+             how long the two met; what web had of a CPU a thread; what batch had of all CPUs, and beside a spinning thread \
+             of the CPUs of the other three cores, which are its to use.\n\n{}",
             seconds,
             guests[0].0.described()
         ),
@@ -51,6 +53,7 @@ pub(crate) fn measure() {
             "kept by",
             "web",
             "web alone on its core, %",
+            "meetings (median, ninth decile, µs)",
             "web, % of a CPU a thread",
             "batch, % of all CPUs",
             "batch, % of idle cores",

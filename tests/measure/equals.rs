@@ -33,10 +33,11 @@ pub(crate) fn measure() {
         name: "equals",
         title: "Migrations of round-robin workers of one priority",
         method: format!(
-            "`n` workers under `SCHED_RR`, priority 1, of requests, each as much work as an idle machine's CPU does in \
-             1 to 3 ms, and rests of a quarter of the time it took, on 8 CPUs, for {seconds} s each: started with chrt(1) (stock), under `push equal prio` and under `hold equal \
-             prio`. Migrations and wake-ups are the kernel's counts (`se.nr_migrations` of `/proc/PID/sched`, \
-             `voluntary_ctxt_switches`) over all threads, after half a second to settle.\n\n{}",
+            "`n` workers under `SCHED_RR`, priority 1, of requests, each as much work as an idle machine's CPU does in 1 to \
+             3 ms, and rests of a quarter of the time it took, on 8 CPUs, for {seconds} s each: started with chrt(1) (stock), \
+             under `push equal prio` and under `hold equal prio`. Migrations and wake-ups are the kernel's counts \
+             (`se.nr_migrations` of `/proc/PID/sched`, `voluntary_ctxt_switches`) over all threads, after half a second to \
+             settle.\n\n{}",
             guest.described()
         ),
         columns: ["n", "equals are", "migrations", "wake-ups", "migrations per 1,000 wake-ups", "requests, of stock"]

@@ -81,9 +81,21 @@ impl Trace {
 
     /// For how long of it a thread of another name ran on the sibling, CPUs 2n and 2n+1 being siblings.
     pub(crate) fn shared(&self, name: &str, with: &str) -> f64 {
-        let both = |(from, to): (f64, f64), (since, until): (f64, f64)| (to.min(until) - from.max(since)).max(0.0);
-        let beside = |cpu: usize, span| self.of_name(cpu ^ 1, with).map(move |other| both(span, other)).sum::<f64>();
-        self.spans.keys().flat_map(|cpu| self.of_name(*cpu, name).map(|span| beside(*cpu, span))).sum()
+        self.meetings(name, with).into_iter().sum()
+    }
+
+    /// How long each of those meetings was, shortest first. Threads of one name that follow each other at once are one.
+    pub(crate) fn meetings(&self, name: &str, with: &str) -> Vec<f64> {
+        let mut all = Vec::new();
+        for cpu in self.spans.keys() {
+            let others = joined(self.of_name(cpu ^ 1, with));
+            for (from, to) in joined(self.of_name(*cpu, name)) {
+                let both = |(since, until): &(f64, f64)| to.min(*until) - from.max(*since);
+                all.extend(others.iter().map(both).filter(|time| *time > 0.0));
+            }
+        }
+        all.sort_by(f64::total_cmp);
+        all
     }
 
     /// For how long threads of that name ran beside each other on one core while a whole other core stood idle, each thread's
@@ -122,6 +134,18 @@ impl Trace {
     }
 }
 
+/// Spans of which the next begins where the one before ends as one.
+fn joined(spans: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    let mut all: Vec<(f64, f64)> = Vec::new();
+    for (from, to) in spans {
+        match all.last_mut() {
+            Some(last) if last.1 == from => last.1 = to,
+            _ => all.push((from, to)),
+        }
+    }
+    all
+}
+
 /// A line such as `web-42 [003] d..2. 12.345678: sched_switch: prev_comm=web prev_pid=42 … next_comm=sh next_pid=7 …`.
 fn event(line: &str) -> Option<Event<'_>> {
     let (head, switch) = line.split_once(": sched_switch: ")?;
@@ -141,6 +165,7 @@ fn time_on_a_shared_core_is_counted_to_the_microsecond() {
     assert!((trace.ran("batch") - 2.0).abs() < 1e-6, "{trace:?}");
     assert!((trace.shared("web", "batch") - 1.5).abs() < 1e-6, "{trace:?}");
     assert!(trace.shared("web", "sh").abs() < 1e-6, "{trace:?}");
+    assert_eq!(trace.meetings("web", "batch").len(), 1, "{trace:?}");
     assert_eq!((trace.daemon(), trace.turns_of_daemon()), (0.0, 0), "{trace:?}");
     let lines = ["10.0 000 - -", "11.0 000 swapper cotenant-mover", "11.5 000 cotenant-mover web"];
     let trace = Trace::parse(&lines.map(str::to_owned));

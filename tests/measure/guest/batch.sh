@@ -15,7 +15,7 @@ for load in "1 0" "1 100" "2 100"; do
         cookie) enforce "$gate" --eyes tick ;;
         *) enforce "$gate" --eyes $how ;;
         esac
-        $as batch spin 8 &
+        $as batch work 8 $speed 0 3600 >/dev/null &
         batch=$!
         trace_ready
         web work ${load% *} $((5 * speed)) ${load#* } $SECONDS_EACH traced >/tmp/done

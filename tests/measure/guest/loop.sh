@@ -16,7 +16,7 @@ policy="$policy class batch: match exe batch, only when core idle;"
 for load in "little 1900 1900" "much 25 1900"; do
     set -- $load
     enforce "$policy" --eyes tick
-    batch spin 1 &
+    batch work 1 $speed 0 3600 >/dev/null &
     running=$!
     for n in $(seq 1 19); do
         if [ $n -lt 8 ]; then rest=$2; else rest=$3; fi

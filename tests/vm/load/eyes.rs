@@ -10,11 +10,20 @@ use cotenant_enforcer::sys::core_sched::{self, Cookie};
 use super::trace::Trace;
 
 /// Says of a trace on standard input how long it is, and how many seconds of it threads of the first class ran (`ran`), a
-/// thread of the second on the sibling (`beside`), threads of the second (`other`) and the daemon.
+/// thread of the second on the sibling (`beside`), threads of the second (`other`) and the daemon; and of the times that the
+/// two met on a core how many there were and the median and ninth decile of their length in microseconds.
 pub(crate) fn beside([class, other]: [&str; 2]) -> ExitCode {
     let trace = read();
-    let (ran, beside, other) = (trace.ran(class), trace.shared(class, other), trace.ran(other));
-    println!("ran={ran:.6} beside={beside:.6} other={other:.6} {}", all(&trace));
+    let (ran, beside, other_ran) = (trace.ran(class), trace.shared(class, other), trace.ran(other));
+    let meetings = trace.meetings(class, other);
+    let at = |tenths: usize| 1e6 * meetings.get(meetings.len() * tenths / 10).copied().unwrap_or(0.0);
+    println!(
+        "ran={ran:.6} beside={beside:.6} other={other_ran:.6} meetings={} median={:.0} most={:.0} {}",
+        meetings.len(),
+        at(5),
+        at(9),
+        all(&trace)
+    );
     ExitCode::SUCCESS
 }
 
