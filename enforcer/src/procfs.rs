@@ -22,10 +22,11 @@ use nix::errno::Errno;
 
 pub use cgroup::{Cgroups, Membership};
 pub use cmdline::{CMDLINE_LIMIT, Cmdline};
-pub use cpu_times::CpuTimes;
+pub use cpu_times::{CpuTimes, CpuTimesReader};
 pub use exe::Exe;
 pub use schedstat::SchedStat;
 pub use stat::Stat;
+pub(crate) use stat::Whereabouts;
 pub use status::Status;
 
 use crate::error::{KernelError, Object, errno_of};

@@ -1,6 +1,7 @@
 //! The `cpu` lines of `/proc/stat`: proc_stat(5).
 
-use std::fs;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 
 use cotenant_compiler::CpuId;
 
@@ -33,9 +34,19 @@ impl CpuTimes {
     }
 
     pub(super) fn parse_all(text: &[u8]) -> Option<Vec<CpuTimes>> {
-        // The first line, `cpu` and a blank, is the sum.
-        let is_cpu = |line: &&[u8]| line.strip_prefix(b"cpu").is_some_and(|rest| !rest.starts_with(b" "));
-        text.split(|byte| *byte == b'\n').filter(is_cpu).map(CpuTimes::parse).collect()
+        let mut times = Vec::new();
+        CpuTimes::parse_into(text, &mut times)?;
+        Some(times)
+    }
+
+    fn parse_into(text: &[u8], times: &mut Vec<CpuTimes>) -> Option<()> {
+        times.clear();
+        // The first line, `cpu` and a blank, is the sum. What comes behind the CPUs is longer than they are.
+        let lines = text.split(|byte| *byte == b'\n').take_while(|line| line.starts_with(b"cpu"));
+        for line in lines.filter(|line| !line.starts_with(b"cpu ")) {
+            times.push(CpuTimes::parse(line)?);
+        }
+        Some(())
     }
 }
 
@@ -45,8 +56,48 @@ impl Procfs {
     /// # Errors
     /// `EBADMSG` for a text that cannot be read.
     pub fn cpu_times(&self) -> Result<Vec<CpuTimes>, KernelError> {
-        let path = self.root.join("stat");
-        let text = fs::read(&path).map_err(|error| KernelError::file(&path, "read", errno_of(&error)))?;
-        CpuTimes::parse_all(&text).ok_or_else(|| KernelError::unreadable(&path, &text))
+        let mut reader = CpuTimesReader::default();
+        reader.read(self)?;
+        Ok(reader.times)
+    }
+}
+
+/// Reads the times again and again: the file is kept open, and so is the memory for it.
+#[derive(Debug, Default)]
+pub struct CpuTimesReader {
+    file: Option<File>,
+    text: Vec<u8>,
+    times: Vec<CpuTimes>,
+}
+
+impl CpuTimesReader {
+    /// As [`Procfs::cpu_times`], of the same file system each time.
+    ///
+    /// # Errors
+    /// As [`Procfs::cpu_times`].
+    pub fn read(&mut self, procfs: &Procfs) -> Result<&[CpuTimes], KernelError> {
+        let path = || procfs.root().join("stat");
+        let fail = |operation| move |error: std::io::Error| KernelError::file(path(), operation, errno_of(&error));
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => File::open(path()).map_err(fail("open"))?,
+        };
+        if self.text.is_empty() {
+            self.text.resize(4096, 0);
+        }
+        let length = loop {
+            let length = file.read_at(&mut self.text, 0).map_err(fail("read"))?;
+            let read = self.text.get(..length).unwrap_or_default();
+            // Complete where something follows the CPUs, or nothing more came.
+            let last = read.split(|byte| *byte == b'\n').rev().nth(1).unwrap_or_default();
+            if length < self.text.len() || !last.starts_with(b"cpu") {
+                break length;
+            }
+            self.text.resize(self.text.len() * 2, 0);
+        };
+        let read = self.text.get(..length).unwrap_or_default();
+        CpuTimes::parse_into(read, &mut self.times).ok_or_else(|| KernelError::unreadable(&path(), read))?;
+        self.file = Some(file);
+        Ok(&self.times)
     }
 }

@@ -83,6 +83,23 @@ impl Stat {
     }
 }
 
+/// Where a thread is, of the same line, without the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Whereabouts {
+    /// As [`Stat::state`].
+    pub(crate) state: u8,
+    /// As [`Stat::cpu`].
+    pub(crate) cpu: CpuId,
+}
+
+impl Whereabouts {
+    pub(crate) fn parse(text: &[u8]) -> Option<Whereabouts> {
+        let close = text.iter().rposition(|byte| *byte == b')')?;
+        let mut fields = Numbered { rest: text.get(close + 1..)?, next: 3 };
+        Some(Whereabouts { state: *fields.field(3)?.first()?, cpu: CpuId(number(fields.field(39)?)?) })
+    }
+}
+
 /// The blank-separated fields after the name, by the manual's numbers, in ascending order.
 struct Numbered<'a> {
     rest: &'a [u8],

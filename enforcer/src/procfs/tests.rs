@@ -161,3 +161,29 @@ fn a_removed_program_is_reported() {
     let program = directory.path().canonicalize().unwrap().join("na\u{ef}ve sleep");
     assert_eq!((exe.path.as_slice(), exe.deleted), (program.as_os_str().as_bytes(), true));
 }
+
+#[test]
+fn times_of_many_cpus_are_read_whole_and_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |cpus: u32, busy: u64| {
+        let line = |cpu: u32| format!("cpu{cpu} {busy} 20 30 400 50 6 7 8 9 10\n");
+        let lines: String = (0..cpus).map(line).collect();
+        std::fs::write(directory.path().join("stat"), format!("cpu  1 1 1 1 1 1 1 1\n{lines}intr 5\n")).unwrap();
+    };
+    let procfs = Procfs::new(directory.path());
+    let mut reader = CpuTimesReader::default();
+    for (cpus, busy) in [(500, 1), (500, 2), (3, 3)] {
+        write(cpus, busy);
+        let times = reader.read(&procfs).unwrap();
+        assert_eq!(times.len(), cpus as usize);
+        assert!(times.iter().all(|times| times.busy == busy + 20 + 30 + 6 + 7), "{:?}", times.first());
+    }
+}
+
+#[test]
+fn where_a_thread_is_stands_behind_its_name() {
+    let text =
+        format!("7 (a) R 1 b) S {} 5 0 0\n", (4..39).map(|field| format!("{field} ")).collect::<String>().trim_end());
+    assert_eq!(Whereabouts::parse(text.as_bytes()), Some(Whereabouts { state: b'S', cpu: CpuId(5) }));
+    assert_eq!(Whereabouts::parse(b"7 (a) S 1"), None);
+}

@@ -1,0 +1,66 @@
+//! The counters of one thread.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+use cotenant_compiler::CpuId;
+
+use crate::ids::{Pid, Tid};
+use crate::procfs::{Procfs, SchedStat, Whereabouts};
+
+/// Longer than any `stat`, whose name is at most 64 bytes and whose 50 numbers are at most 20 digits each.
+const LINE: usize = 1280;
+
+/// A thread's `schedstat` and `stat`, kept open: reading them again costs a third of opening them again.
+pub(super) struct Counter {
+    schedstat: Option<File>,
+    stat: Option<File>,
+    seen: SchedStat,
+    /// Where it was when it was last at work, if it was the last time.
+    pub(super) at_work: Option<CpuId>,
+    /// Whether it was there at this tick.
+    pub(super) fresh: bool,
+}
+
+/// Descriptors that one keeps.
+pub(super) const FILES: usize = 2;
+
+impl Counter {
+    /// Of a thread that was not looked at before, and what it did since it began; none where it is gone.
+    pub(super) fn new(procfs: &Procfs, pid: Pid, tid: Tid, keeps: bool) -> Option<(Counter, SchedStat)> {
+        let open = |name: &str| File::open(procfs.root().join(format!("{pid}/task/{tid}/{name}"))).ok();
+        let schedstat = open("schedstat")?;
+        let seen = read(&schedstat, SchedStat::parse)?;
+        let (schedstat, stat) = if keeps { (Some(schedstat), open("stat")) } else { (None, None) };
+        Some((Counter { schedstat, stat, seen, at_work: None, fresh: true }, seen))
+    }
+
+    /// What the thread did since the last time; none where it is gone, and another may have its id.
+    pub(super) fn since(&mut self, procfs: &Procfs, pid: Pid, tid: Tid) -> Option<SchedStat> {
+        let now = match &self.schedstat {
+            Some(file) => read(file, SchedStat::parse),
+            None => procfs.thread_schedstat(pid, tid).ok(),
+        }?;
+        let before = std::mem::replace(&mut self.seen, now);
+        self.fresh = true;
+        Some(SchedStat {
+            run: now.run.saturating_sub(before.run),
+            wait: now.wait.saturating_sub(before.wait),
+            slices: now.slices.saturating_sub(before.slices),
+        })
+    }
+
+    /// Where the thread is, and whether it runs.
+    pub(super) fn whereabouts(&self, procfs: &Procfs, pid: Pid, tid: Tid) -> Option<Whereabouts> {
+        match &self.stat {
+            Some(file) => read(file, Whereabouts::parse),
+            None => procfs.thread_stat(pid, tid).ok().map(|stat| Whereabouts { state: stat.state, cpu: stat.cpu }),
+        }
+    }
+}
+
+fn read<T>(file: &File, parse: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
+    let mut line = [0_u8; LINE];
+    let length = file.read_at(&mut line, 0).ok()?;
+    parse(line.get(..length)?)
+}

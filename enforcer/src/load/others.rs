@@ -1,0 +1,120 @@
+//! What each CPU did that no class did.
+//!
+//! Only the busy time of each CPU is to be had, less what classes used of it. `/proc/stat` has a grain of 10 ms, so a few
+//! ticks are taken together, and what stays below [`FOREIGN_SHARE`] of them is not seen.
+
+use std::collections::VecDeque;
+
+use cotenant_compiler::{CpuId, CpuSet};
+
+use crate::procfs::{CpuTimesReader, Procfs};
+
+/// Ticks over which the busy time of others is taken together.
+const WINDOW: usize = 5;
+
+/// The share of a window that others must have used of a CPU to count, in per cent; below it lies the counters' grain.
+const FOREIGN_SHARE: i64 = 40;
+
+/// One tick of `/proc/stat` in nanoseconds, `sysconf(_SC_CLK_TCK)` being 100 wherever Linux runs today.
+const CLOCK_TICK: i64 = 10_000_000;
+
+/// A number for each CPU, by its own.
+#[derive(Default)]
+pub(super) struct PerCpu(Vec<i64>);
+
+impl PerCpu {
+    pub(super) fn add(&mut self, cpu: CpuId, number: i64) {
+        let at = cpu.0 as usize;
+        if self.0.len() <= at {
+            self.0.resize(at + 1, 0);
+        }
+        if let Some(sum) = self.0.get_mut(at) {
+            *sum = sum.saturating_add(number);
+        }
+    }
+
+    fn of(&self, cpu: CpuId) -> i64 {
+        self.0.get(cpu.0 as usize).copied().unwrap_or(0)
+    }
+
+    fn clear(&mut self) {
+        self.0.iter_mut().for_each(|number| *number = 0);
+    }
+}
+
+/// Keeps what was read last, because only differences mean something.
+#[derive(Default)]
+pub(super) struct Others {
+    times: CpuTimesReader,
+    /// Busy time so far of each CPU seen, by its number, in clock ticks.
+    busy: Vec<Option<u64>>,
+    /// For each of the last ticks: its length, and what others used of each CPU, in nanoseconds.
+    window: VecDeque<(i64, PerCpu)>,
+}
+
+impl Others {
+    /// Whether nothing was read yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.busy.is_empty()
+    }
+
+    /// CPUs on which others ran enough to count in the last ticks, of which the newest took `elapsed` nanoseconds, `used` of
+    /// them by classes.
+    pub(super) fn read(&mut self, procfs: &Procfs, used: &PerCpu, elapsed: u64) -> CpuSet {
+        let spent = if self.window.len() == WINDOW { self.window.pop_front() } else { None };
+        let (_, mut now) = spent.unwrap_or_default();
+        now.clear();
+        for times in self.times.read(procfs).unwrap_or_default() {
+            let at = times.cpu.0 as usize;
+            if self.busy.len() <= at {
+                self.busy.resize(at + 1, None);
+            }
+            let before = self.busy.get_mut(at).and_then(|busy| busy.replace(times.busy)).unwrap_or(times.busy);
+            let busy = i64::try_from(times.busy.saturating_sub(before)).unwrap_or(0).saturating_mul(CLOCK_TICK);
+            now.add(times.cpu, busy.saturating_sub(used.of(times.cpu)));
+        }
+        self.window.push_back((i64::try_from(elapsed).unwrap_or(i64::MAX), now));
+        let length: i64 = self.window.iter().fold(0, |all, (length, _)| all.saturating_add(*length));
+        // One clock tick may have been booked to others that was a class's, and that is no sign of anything.
+        let enough = (length / 100 * FOREIGN_SHARE).max(2 * CLOCK_TICK);
+        let spent_on = |cpu: &CpuId| self.window.iter().map(|(_, others)| others.of(*cpu)).sum::<i64>();
+        (0..self.busy.len() as u32).map(CpuId).filter(|cpu| spent_on(cpu) >= enough).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A `/proc/stat` on which two CPUs were busy for so many clock ticks, with as much behind it as real ones have.
+    fn stat(directory: &std::path::Path, busy: [u64; 2]) {
+        let cpu = |(at, busy): (usize, u64)| format!("cpu{at} {busy} 0 0 100 0 0 0 0 0 0\n");
+        let cpus: String = busy.into_iter().enumerate().map(cpu).collect();
+        let rest = format!("intr {}\nctxt 1\n", "0 ".repeat(5_000));
+        std::fs::write(directory.join("stat"), format!("cpu  9 0 0 9 0 0 0 0 0 0\n{cpus}{rest}")).unwrap();
+    }
+
+    #[test]
+    fn what_classes_used_is_not_others() {
+        let directory = tempfile::tempdir().unwrap();
+        let procfs = Procfs::new(directory.path());
+        let mut others = Others::default();
+        let mut used = PerCpu::default();
+        stat(directory.path(), [50, 50]);
+        assert!(others.is_new());
+        assert_eq!(
+            others.read(&procfs, &used, 50_000_000),
+            CpuSet::new(),
+            "the first look has nothing to compare with"
+        );
+        assert!(!others.is_new());
+        stat(directory.path(), [55, 55]);
+        used.add(CpuId(0), 50_000_000);
+        assert_eq!(others.read(&procfs, &used, 50_000_000), "1".parse().unwrap());
+        // For as long as it is two fifths of the window.
+        used.clear();
+        for expected in ["1", "", "", ""] {
+            assert_eq!(others.read(&procfs, &used, 25_000_000), expected.parse().unwrap());
+        }
+    }
+}
