@@ -80,13 +80,18 @@ pub(crate) fn compiled(paths: &[PathBuf], machine: &Topology, facilities: Facili
                 .help("put the policy into a file, or give the other thing another ending")),
         }
     })?;
+    Ok(compiled_of(sources, machine, facilities))
+}
+
+/// [`compiled`], of texts that were read before.
+pub(crate) fn compiled_of(sources: SourceSet, machine: &Topology, facilities: Facilities) -> Compiled {
     let (plan, mut diagnostics) = compile_on(sources.clone(), machine, facilities);
     // Asking is not for free, and few policies require anything.
     let requiring = plan.as_ref().filter(|plan| !plan.requirements.is_empty());
     let unmet = requiring.map(|plan| plan.unmet(&host::facts())).unwrap_or_default();
     let plan = plan.filter(|_| unmet.is_empty());
     unmet.into_iter().for_each(|unmet| diagnostics.push(unmet.into()));
-    Ok(Compiled { sources, diagnostics, plan })
+    Compiled { sources, diagnostics, plan }
 }
 
 /// A policy that may be put in force, and the texts it was read from.

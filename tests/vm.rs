@@ -9,6 +9,8 @@
 mod core_sched;
 #[path = "vm/cpio.rs"]
 mod cpio;
+#[path = "vm/hotplug.rs"]
+mod hotplug;
 #[path = "vm/image.rs"]
 mod image;
 #[path = "vm/load_loop.rs"]

@@ -11,6 +11,7 @@ mod diff;
 mod facilities;
 mod host;
 mod keep;
+mod remains;
 mod tiers;
 
 pub(crate) use build::plan;
@@ -19,6 +20,7 @@ pub use demands::{CoreSharing, Demands, Preference, Reservation};
 pub use diff::{Change, diff, gone, predecessors};
 pub use facilities::{CoreScheduling, Facilities};
 pub use host::{Host, KernelSetting, Requirement, Unmet};
+pub use remains::Astray;
 
 use cotenant_grammar::tree::{At, ClassKind, EqualPrio};
 use cotenant_grammar::{SourceSet, Span};

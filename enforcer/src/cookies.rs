@@ -33,6 +33,15 @@ pub enum Given {
 }
 
 impl Given {
+    /// What a child has of it.
+    #[must_use]
+    pub fn inherited(self) -> Given {
+        match self {
+            Given::Own(cookie) | Given::Common(cookie) => Given::Common(cookie),
+            Given::Making => Given::Making,
+        }
+    }
+
     /// Whether a thread that shows this cookie still has the one it was given.
     #[must_use]
     pub fn stands(self, now: Cookie) -> bool {

@@ -2,12 +2,14 @@
 //!
 //! [`Enforcer`] is a plain store; what is done with it stands in the modules beside: `membership` says which process is
 //! in which class, `conform` writes what a class wants and only what differs, `tick` follows the load, `release` puts
-//! everything back, `recover` also what an earlier run left, `sense` tells the sensor who belongs where and answers it.
+//! everything back, `recover` also what an earlier run left, `sense` tells the sensor who belongs where and answers it, `machine`
+//! makes good what the kernel did when CPUs came or went.
 
 mod balance;
 mod conform;
 mod cookie;
 mod in_place;
+mod machine;
 mod membership;
 mod pins;
 mod recover;

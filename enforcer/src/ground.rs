@@ -221,6 +221,20 @@ impl Ground {
         Ok(())
     }
 
+    /// Looks again at what cotenant's own groups have, because CPUs came or went: version 1 takes those that go out of every
+    /// group but the root's, for good.
+    ///
+    /// # Errors
+    /// As [`Group::cpus`] and [`Group::set_cpus`].
+    pub fn renew(&mut self) -> Result<(), KernelError> {
+        let Some(root) = self.cpuset.as_ref().filter(|_| !self.classes.is_empty()) else { return Ok(()) };
+        root.child(&self.own)?.copy_cpuset_from(root)?;
+        for groups in self.classes.values_mut() {
+            groups.cpus = groups.cpuset.cpus()?;
+        }
+        Ok(())
+    }
+
     /// Stops the class's group or lets it run. Returns false where the class cannot be stopped here.
     ///
     /// # Errors

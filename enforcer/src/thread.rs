@@ -4,6 +4,7 @@
 //! back undoes only what still stands as it was written: what somebody else changed since is theirs.
 
 mod cookie;
+mod mask;
 
 use cotenant_compiler::CpuSet;
 use cotenant_compiler::plan::{Attributes, Scheduling};
@@ -12,17 +13,11 @@ use nix::errno::Errno;
 use crate::cookies::Given;
 use crate::error::{KernelError, Object};
 use crate::ids::Tid;
+use crate::procfs::Procfs;
 use crate::sys::sched::{SchedPolicy, SchedState};
 use crate::sys::{affinity, core_sched, sched};
-
-/// The CPUs a thread asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mask {
-    /// All that its cpuset gives, now and later.
-    Any,
-    /// These. The kernel tells only the effective mask, so CPUs that its cpuset withheld at that moment are missing.
-    Only(CpuSet),
-}
+pub use mask::{Mask, Room};
+use mask::{stands, write_mask};
 
 /// What a thread was before it was first touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,10 +55,8 @@ impl Before {
     ///
     /// # Errors
     /// `ESRCH` where the thread has ended.
-    pub fn read(tid: Tid, cpuset: &CpuSet) -> Result<Before, KernelError> {
-        let mask = affinity::get(tid)?;
-        let mask = if cpuset.is_subset(&mask) { Mask::Any } else { Mask::Only(mask) };
-        Ok(Before { sched: sched::get(tid)?, mask })
+    pub fn read(procfs: &Procfs, tid: Tid, cpuset: &CpuSet) -> Result<Before, KernelError> {
+        Ok(Before { sched: sched::get(tid)?, mask: Mask::read(procfs, tid, cpuset)? })
     }
 
     /// What a child or a new thread would have had of a parent that was never touched: the same, unless the parent asked
@@ -129,27 +122,34 @@ impl Touched {
     /// # Errors
     /// `ESRCH` where the thread has ended.
     pub fn inherited<'a>(
+        procfs: &Procfs,
         tid: Tid,
         start: u64,
         makers: impl Iterator<Item = &'a Touched> + Clone,
         cpuset: &CpuSet,
     ) -> Result<Touched, KernelError> {
-        let mut touched = Touched { start, before: Before::read(tid, cpuset)?, wrote: Wrote::default() };
-        let (now, mask) = (touched.before.sched, affinity::get(tid)?);
+        let (now, mask) = (sched::get(tid)?, affinity::get(tid)?);
+        let of_maker = makers.clone().find(|maker| maker.shows(&mask, cpuset));
+        let before = Before {
+            sched: now,
+            mask: of_maker.map_or_else(|| Mask::read(procfs, tid, cpuset), |maker| Ok(maker.before.mask.clone()))?,
+        };
+        let wrote = Wrote { cpus: of_maker.and_then(|maker| maker.wrote.cpus.clone()), ..Wrote::default() };
+        let mut touched = Touched { start, before, wrote };
         let scheduled_so = |maker: &&Touched| maker.wrote.sched.is_some_and(|wrote| same(&now, &wrote));
         if let Some(maker) = makers.clone().find(scheduled_so) {
             touched.before.sched = SchedState { clamps: now.clamps, ..maker.before.inherited().sched };
             touched.wrote.sched = maker.wrote.sched;
         }
-        if let Some(maker) = makers.clone().find(|maker| maker.shows(&mask, cpuset)) {
-            touched.before.mask = maker.before.mask.clone();
-            touched.wrote.cpus = maker.wrote.cpus.clone();
-        }
         // A cookie is inherited; where no maker was given one, the kernel need not even be asked.
         let mut given = makers.filter_map(|maker| maker.wrote.cookie).peekable();
-        if given.peek().is_some() {
-            let now = core_sched::get(tid)?;
-            touched.wrote.cookie = given.any(|given| given.stands(now)).then_some(Given::Common(now));
+        if let Some(first) = given.peek().copied() {
+            touched.wrote.cookie = match core_sched::get(tid) {
+                Ok(now) => given.any(|given| given.stands(now)).then_some(Given::Common(now)),
+                // It shows again when two threads of a core are online.
+                Err(error) if error.errno() == Errno::ENODEV => Some(first.inherited()),
+                Err(error) => return Err(error),
+            };
         }
         Ok(touched)
     }
@@ -210,36 +210,6 @@ impl Touched {
         Ok((!same(&now, &wanted)).then_some((now, wanted)))
     }
 
-    fn intend_mask(&mut self, tid: Tid, cpus: Option<&CpuSet>, cpuset: &CpuSet) -> Result<Option<CpuSet>, KernelError> {
-        let Some(cpus) = cpus else { return Ok(None) };
-        let now = affinity::get(tid)?;
-        if self.wrote.cpus.as_ref().is_some_and(|wrote| !stands(&now, wrote, cpuset)) {
-            return Ok(None);
-        }
-        // A mask beyond the cpuset stands as the part inside it.
-        let holds = now == *cpus || self.wrote.cpus.as_ref() == Some(cpus) && now == cpus.intersection(cpuset);
-        // A mask that was right by itself is not ours to put back. The kernel tells it without CPUs that are offline, so a
-        // mask read and written again would be narrower than it was.
-        if !holds || self.wrote.cpus.is_some() {
-            self.wrote.cpus = Some(cpus.clone());
-        }
-        Ok((!holds).then(|| cpus.clone()))
-    }
-
-    /// Takes what somebody else set meanwhile for what the thread was, before another class places it.
-    ///
-    /// # Errors
-    /// `ESRCH` where the thread has ended.
-    pub fn yield_mask(&mut self, tid: Tid, cpuset: &CpuSet) -> Result<(), KernelError> {
-        let Some(wrote) = &self.wrote.cpus else { return Ok(()) };
-        let now = affinity::get(tid)?;
-        if !stands(&now, wrote, cpuset) {
-            self.wrote.cpus = None;
-            self.before.mask = if cpuset.is_subset(&now) { Mask::Any } else { Mask::Only(now) };
-        }
-        Ok(())
-    }
-
     /// Makes the writes, reads them back and strikes them off the list.
     ///
     /// # Errors
@@ -279,48 +249,6 @@ impl Touched {
         match self.intend_sched(tid, Attributes::default())? {
             Some((now, wanted)) => write_sched(tid, &now, &wanted).inspect_err(|_| self.wrote.sched = wrote),
             None => Ok(()),
-        }
-    }
-
-    /// Undoes the mask, where it still stands as written. `all` is every CPU of the machine and `cpuset` what the thread's
-    /// cpuset gives it now; the thread must be back in the cpuset it came from.
-    ///
-    /// # Errors
-    /// As [`affinity::set`].
-    pub fn restore_mask(&mut self, tid: Tid, all: &CpuSet, cpuset: &CpuSet) -> Result<(), KernelError> {
-        let wrote = self.wrote.cpus.take();
-        let now = affinity::get(tid)?;
-        let before = match &self.before.mask {
-            Mask::Any => all,
-            Mask::Only(cpus) => cpus,
-        };
-        let ours = match &wrote {
-            Some(wrote) => stands(&now, wrote, cpuset),
-            // Kernels before 6.2 forget a thread's own mask when its cpuset changes, and leave it with all of the cpuset.
-            None => now == *cpuset && now != before.intersection(cpuset),
-        };
-        if !ours {
-            return Ok(());
-        }
-        affinity::set(tid, before).inspect_err(|_| self.wrote.cpus = wrote)
-    }
-}
-
-/// Whether a thread with this mask still has the one that was written: all of it, the part inside its cpuset, or what the
-/// kernel gives where no part is inside.
-fn stands(now: &CpuSet, wrote: &CpuSet, cpuset: &CpuSet) -> bool {
-    now == wrote || *now == wrote.intersection(cpuset) || !wrote.intersects(cpuset)
-}
-
-fn write_mask(tid: Tid, cpus: &CpuSet) -> Result<(), KernelError> {
-    affinity::set(tid, cpus)?;
-    let stands = affinity::get(tid)?;
-    // The cpuset may be narrower than what was asked for; nothing outside may be left.
-    match stands.is_subset(cpus) {
-        true => Ok(()),
-        false => {
-            let error = KernelError::new(Object::Thread(tid), "sched_setaffinity", Errno::EIO);
-            Err(error.with_value(format!("{cpus} (stands at {stands})")))
         }
     }
 }

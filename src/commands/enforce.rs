@@ -8,7 +8,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use cotenant_compiler::plan::Facilities;
 use cotenant_compiler::topology::TopologySource;
-use cotenant_enforcer::daemon::{self, DaemonError, Notice, Settings};
+use cotenant_enforcer::daemon::{self, DaemonError, Notice, Settings, UNHEARD};
+use cotenant_enforcer::hotplug::Hotplug;
 use cotenant_enforcer::lock::Busy;
 use cotenant_enforcer::sensor::Sensor;
 
@@ -17,13 +18,13 @@ use crate::enforcing::{Place, machine, ready};
 use crate::failure::Failure;
 use crate::host;
 use crate::outcome::Outcome;
-use policy::PolicyOnDisk;
+use policy::{Machine, PolicyOnDisk};
 
 /// Keep a policy true until told to stop
 ///
 /// Places what runs, then every process as it starts, follows the load where the policy asks for it, and reads the policy
-/// again whenever its files change. A changed policy that is wrong is reported and the running one stays. SIGTERM, SIGINT
-/// and `cotenant release` put everything back as it was.
+/// again whenever its files change or CPUs go offline or come online. A changed policy that is wrong is reported and the
+/// running one stays. SIGTERM, SIGINT and `cotenant release` put everything back as it was.
 ///
 /// Needs root, or CAP_SYS_NICE, CAP_NET_ADMIN and write access to the control groups; for core-scheduling cookies also
 /// CAP_SYS_PTRACE.
@@ -37,14 +38,15 @@ Examples:
 
 Signals:
   TERM, INT  put everything back and end
-  HUP        read the policy again now, changed or not, and look again at users, groups and what this host offers")]
+  HUP        read the policy again now, changed or not, and look again at users, groups, CPUs and what this host offers")]
 pub(crate) struct Options {
     #[command(flatten)]
     policy: PolicyPaths,
     /// Time between two looks at the load, while a class follows it: 1ms to 1s.
     #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = tick)]
     tick: Duration,
-    /// Play this machine as another, to try a policy out: levels or a file as for `plan`.
+    /// Play this machine as another, to try a policy out: levels or a file as for `plan`. CPUs that go offline or come online
+    /// are not followed then.
     #[arg(long = "topology", value_name = "T", default_value = "live")]
     source: TopologySource,
     /// What watches for clauses that the kernel does not keep by itself.
@@ -66,6 +68,8 @@ enum Eyes {
 }
 
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
+    // Before the first look, so that no CPU comes or goes between. One that is played has those that it was given.
+    let hotplug = (options.source == TopologySource::Live).then(Hotplug::open).transpose();
     let machine = machine(&options.source)?;
     let settings = Settings { roots: options.place.roots(), tick: options.tick };
     let (sensor, without) = match options.eyes {
@@ -82,8 +86,13 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     if let Some(error) = without.filter(|_| ready.plan.is_reactive()) {
         log::notice(&Notice::Weaker("there is no sensor, and the tick loop watches instead", &error));
     }
-    let mut host = PolicyOnDisk::new(&options.policy.paths, machine, facilities, ready.sources);
-    let pass = daemon::run(&settings, ready.plan, sensor, &mut host)?;
+    if let Err(error) = &hotplug {
+        log::notice(&Notice::Weaker(UNHEARD, error));
+    }
+    let machine = Machine { source: options.source.clone(), topology: machine, facilities };
+    let mut host = PolicyOnDisk::new(&options.policy.paths, machine, ready.sources);
+    let eyes = daemon::Eyes { sensor, hotplug: hotplug.ok().flatten() };
+    let pass = daemon::run(&settings, ready.plan, eyes, &mut host)?;
     Ok(if pass.failures.is_empty() { Outcome::Done } else { Outcome::InPart })
 }
 

@@ -31,9 +31,10 @@ pub(crate) fn status(answer: &str, look: Look) -> Result<String, Failure> {
     }
     text.push('\n');
     text.push_str(&eyes(&document));
-    if let Some(reload) = &daemon.last_reload {
+    for (what, reload) in [("policy", &daemon.last_reload), ("machine", &daemon.last_machine)] {
+        let Some(reload) = reload else { continue };
         let detail = if reload.detail.is_empty() { String::new() } else { format!(": {}", reload.detail) };
-        text.push_str(&printable(&format!("last change of the policy {}{detail}\n", reload.outcome)));
+        text.push_str(&printable(&format!("last change of the {what} {}{detail}\n", reload.outcome)));
     }
     text.push('\n');
     text.push_str(&classes(&document, look));

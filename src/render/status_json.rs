@@ -36,6 +36,8 @@ pub(super) struct Daemon {
     pub(super) sensor: Option<Sensor>,
     /// What became of the last change to the policy; absent before there was one.
     pub(super) last_reload: Option<LastReload>,
+    /// What became of it the last time that CPUs came or went and the plan was another for it; absent before.
+    pub(super) last_machine: Option<LastReload>,
 }
 
 /// Counts since the start.
@@ -124,6 +126,7 @@ pub(crate) fn status_json(view: &View<'_>) -> String {
             eyes: if view.sight.is_some() { "sensor" } else { "tick loop" }.to_owned(),
             sensor: view.sight.map(sensor),
             last_reload: view.last_reload.map(last_reload),
+            last_machine: view.last_machine.map(last_reload),
         },
         classes: view.status.classes.iter().map(class).collect(),
         failures: view.status.failures.iter().map(refusal).collect(),

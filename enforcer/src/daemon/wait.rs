@@ -12,6 +12,7 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use crate::control::Control;
 use crate::error::KernelError;
 use crate::events::Connector;
+use crate::hotplug::Hotplug;
 use crate::watch::PolicyWatch;
 
 /// Everything the daemon waits for.
@@ -21,6 +22,8 @@ pub(super) struct Sources<'a> {
     pub(super) watch: &'a PolicyWatch,
     pub(super) control: &'a Control,
     pub(super) ticker: &'a Ticker,
+    /// Events of CPUs, where they are listened to.
+    pub(super) hotplug: Option<&'a Hotplug>,
     /// The sensor's bell for gated classes, where there is a sensor.
     pub(super) gate: Option<BorrowedFd<'a>>,
 }
@@ -33,6 +36,7 @@ pub(super) struct Ready {
     pub(super) watch: bool,
     pub(super) control: bool,
     pub(super) tick: bool,
+    pub(super) hotplug: bool,
     pub(super) gate: bool,
 }
 
@@ -47,7 +51,8 @@ impl Sources<'_> {
             on(self.control.as_fd()),
             on(self.ticker.timer.as_fd()),
         ];
-        fds.extend(self.gate.map(on));
+        let (hotplug, gate) = (self.hotplug.map(|hotplug| on(hotplug.as_fd())), self.gate.map(on));
+        fds.extend(hotplug.into_iter().chain(gate));
         // Rounded up: a millisecond too early would be waited for again, in turns without rest.
         let longest = longest.map(|longest| PollTimeout::try_from(longest + Duration::from_millis(1)));
         let timeout = longest.map_or(PollTimeout::NONE, |longest| longest.unwrap_or(PollTimeout::MAX));
@@ -58,8 +63,11 @@ impl Sources<'_> {
         }
         let mut ready = fds.iter().map(|fd| fd.any().unwrap_or(false));
         let mut next = || ready.next().unwrap_or(false);
-        let [signals, connector, watch, control, tick, gate] = std::array::from_fn(|_| next());
-        Ok(Ready { signals, connector, watch, control, tick, gate })
+        let [signals, connector, watch, control, tick] = std::array::from_fn(|_| next());
+        // Those that are not there have no place in the row.
+        let hotplug = self.hotplug.is_some() && next();
+        let gate = self.gate.is_some() && next();
+        Ok(Ready { signals, connector, watch, control, tick, hotplug, gate })
     }
 }
 

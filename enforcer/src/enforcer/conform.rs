@@ -20,7 +20,7 @@ use crate::member::{Origin, Place};
 use crate::procfs::Cgroups;
 use crate::stay::Stay;
 use crate::sys::affinity;
-use crate::thread::{Mask, Todo, Touched, Wrote};
+use crate::thread::{Mask, Room, Todo, Touched, Wrote};
 
 /// Looks for new threads of one process before the rest is left to the events about them.
 const LOOKS: usize = 16;
@@ -107,7 +107,7 @@ impl Enforcer {
             let noted = self.procfs.thread_stat(pid, *tid).and_then(|stat| {
                 let placed = member.placed_for.is_some();
                 let makers = member.threads.values().filter(|_| placed);
-                Touched::inherited(*tid, stat.start, makers, cpuset)
+                Touched::inherited(&self.procfs, *tid, stat.start, makers, cpuset)
             });
             let touched = match noted {
                 Ok(touched) => touched,
@@ -190,7 +190,8 @@ impl Enforcer {
     fn yield_masks(&mut self, pid: Pid, cgroups: &Cgroups) -> Result<(), KernelError> {
         let cpuset = self.ground.cpus_of(cgroups, self.plan.topology.online());
         let Some(member) = self.members.get_mut(&pid) else { return Ok(()) };
-        let yielded = member.threads.iter_mut().map(|(tid, touched)| touched.yield_mask(*tid, &cpuset));
+        let procfs = &self.procfs;
+        let yielded = member.threads.iter_mut().map(|(tid, touched)| touched.yield_mask(procfs, *tid, &cpuset));
         yielded.filter_map(Result::err).find(|error| !error.is_gone()).map_or(Ok(()), Err)
     }
 
@@ -231,6 +232,8 @@ impl Enforcer {
         let (everything, cpuset) = (self.everything(), self.cpuset_of(pid));
         let stays =
             self.members.get(&pid).and_then(|member| self.stays.get(&member.class)).cloned().unwrap_or_default();
+        let offline = self.offline_for(pid);
+        let room = Room { possible: &self.possible, cpuset: &cpuset, offline: &offline };
         let Some(member) = self.members.get_mut(&pid) else { return Ok(()) };
         let Some(place) = member.place.clone() else { return Ok(()) };
         let holds = placement.equal_prio == Some(EqualPrio::Hold);
@@ -244,7 +247,7 @@ impl Enforcer {
             };
             let intended = wish.and_then(|wish| {
                 if wish.is_none() && !holds && touched.wrote.cpus.is_some() {
-                    touched.restore_mask(*tid, &self.possible, &cpuset)?;
+                    touched.restore_mask(&self.procfs, *tid, &room)?;
                 }
                 touched.intend(*tid, placement.attributes, wish.as_ref(), &cpuset)
             });

@@ -149,6 +149,18 @@ impl Enforcer {
         refused
     }
 
+    /// Looks again at what version 1 left the groups held of their CPUs, so that what is lacking is written.
+    pub(super) fn renew_in_place(&mut self) -> Result<(), KernelError> {
+        for held in self.in_place.values_mut().filter(|held| held.group.version() == Version::V1) {
+            match held.group.cpus() {
+                Ok(now) if now.is_subset(&held.wrote) => held.wrote = now,
+                Err(error) if !error.is_removed() => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Whether the group at this path has the CPUs of that class.
     pub(super) fn is_held_for(&self, path: &Path, class: &str) -> bool {
         self.in_place.get(path).is_some_and(|held| held.class == class)
@@ -193,14 +205,33 @@ impl InPlace {
 
 /// Restores a group's CPUs where they still stand as written. `possible` is every CPU there can be.
 pub(super) fn give_back(group: &Group, before: &CpuSet, wrote: &CpuSet, possible: &CpuSet) -> Result<(), KernelError> {
-    if group.cpus()? == *wrote { put_back(group, before, possible) } else { Ok(()) }
+    if has_still(group, wrote)? { put_back(group, before, possible) } else { Ok(()) }
+}
+
+/// Whether a group has what was written, or on version 1 what the kernel left of it: that takes CPUs that go offline out of
+/// every group, for good.
+fn has_still(group: &Group, wrote: &CpuSet) -> Result<bool, KernelError> {
+    let now = group.cpus()?;
+    Ok(now == *wrote || group.version() == Version::V1 && now.is_subset(wrote))
+}
+
+fn above(group: &Group) -> Result<Group, KernelError> {
+    let directory = group.directory();
+    Group::open(directory.parent().unwrap_or(directory), group.version())
 }
 
 /// A version 2 group that had no set of its own cannot lose one again while processes are in it (`ENOSPC`). Every CPU there
-/// can be comes to the same: its threads may use what its parent has, now and later.
+/// can be comes to the same: its threads may use what its parent has, now and later. On version 1 what its parent has lost
+/// meanwhile is lost to the group too.
 fn put_back(group: &Group, before: &CpuSet, possible: &CpuSet) -> Result<(), KernelError> {
     match group.set_cpus(before) {
         Err(error) if before.is_empty() && error.errno() == Errno::ENOSPC => group.set_cpus(possible),
+        Err(error) if group.version() == Version::V1 && [Errno::EACCES, Errno::EINVAL].contains(&error.errno()) => {
+            match above(group)?.cpus()?.intersection(before) {
+                left if left.is_empty() => Err(error),
+                left => group.set_cpus(&left),
+            }
+        }
         done => done,
     }
 }

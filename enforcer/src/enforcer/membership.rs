@@ -82,7 +82,7 @@ impl Enforcer {
         if !from.threads.is_empty() {
             let makers = from.threads.get(&parent_thread).into_iter().chain(from.threads.values());
             let cpuset = self.cpuset_of(child);
-            let Ok(touched) = Touched::inherited(child.leader(), stat.start, makers, &cpuset) else {
+            let Ok(touched) = Touched::inherited(&self.procfs, child.leader(), stat.start, makers, &cpuset) else {
                 return Pass::default();
             };
             records.push(Record::Thread { pid: child, tid: child.leader(), touched: touched.clone() });

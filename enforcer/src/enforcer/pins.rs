@@ -35,13 +35,14 @@ impl Enforcer {
         let load = |tid: &Tid| loads.get(tid).copied().unwrap_or(0);
         let held: Vec<Held<Tid>> = threads.iter().map(|(tid, _)| Held { thread: *tid, load: load(tid) }).collect();
         let before = self.pins.remove(&class).unwrap_or_default();
-        let pins = hold::choose(&held, &before, &cpus, margin);
+        let mut pins = hold::choose(&held, &before, &cpus, margin);
         for (tid, pid) in threads {
             let Some(cpu) = pins.get(&tid).copied() else { continue };
             if before.get(&tid) != Some(&cpu)
                 && let Err(error) = self.pin(pid, tid, cpu)
             {
                 self.failed(pid, error, pass);
+                pins.remove(&tid);
             }
         }
         self.pins.insert(class, pins);

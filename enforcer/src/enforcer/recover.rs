@@ -78,7 +78,7 @@ impl Enforcer {
                     continue;
                 }
                 let Ok(start) = self.procfs.thread_stat(pid, tid).map(|stat| stat.start) else { continue };
-                let heir = Touched::inherited(tid, start, makers.values(), &cpuset);
+                let heir = Touched::inherited(&self.procfs, tid, start, makers.values(), &cpuset);
                 if let Ok(touched) = heir.as_ref()
                     && touched.wrote != Wrote::default()
                 {

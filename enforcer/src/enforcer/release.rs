@@ -1,6 +1,7 @@
 //! The way back: everything touched becomes what it was, unless somebody else changed it since.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use cotenant_compiler::CpuSet;
 
@@ -9,7 +10,7 @@ use crate::error::KernelError;
 use crate::ids::{Pid, Tid};
 use crate::journal::Record;
 use crate::member::{NO_CLASS, Place};
-use crate::thread::Touched;
+use crate::thread::{Room, Touched};
 
 impl Enforcer {
     /// Takes a process out of its class and puts it back.
@@ -50,8 +51,9 @@ impl Enforcer {
         each(&mut |tid, touched| touched.restore_sched(tid));
         let unplaced = self.unplace(pid);
         let cpuset = self.cpuset_of(pid);
-        let possible = &self.possible;
-        each(&mut |tid, touched| touched.restore_mask(tid, possible, &cpuset));
+        let (procfs, offline) = (&self.procfs, self.offline_for(pid));
+        let room = Room { possible: &self.possible, cpuset: &cpuset, offline: &offline };
+        each(&mut |tid, touched| touched.restore_mask(procfs, tid, &room));
         threads.retain(|tid, _| refused.contains_key(tid));
         if let Some(member) = self.members.get_mut(&pid) {
             member.threads = threads;
@@ -115,6 +117,18 @@ impl Enforcer {
     pub(super) fn cpuset_of(&self, pid: Pid) -> CpuSet {
         let cgroups = self.procfs.cgroups(pid).unwrap_or_default();
         self.ground.cpus_of(&cgroups, self.plan.topology.online())
+    }
+
+    /// The CPUs that the process lacks because they are offline, and would not get back by itself: in the root cpuset the kernel
+    /// leaves masks alone.
+    pub(super) fn offline_for(&self, pid: Pid) -> CpuSet {
+        let offline = self.plan.topology.offline();
+        if offline.is_empty() {
+            return CpuSet::new();
+        }
+        let cgroups = self.procfs.cgroups(pid).unwrap_or_default();
+        let is_in_root = self.ground.path_of(&cgroups).is_none_or(|path| path == Path::new("/"));
+        if is_in_root { offline.clone() } else { CpuSet::new() }
     }
 
     /// Rewrites the journal when most of its lines no longer matter: every exec adds to it.

@@ -114,6 +114,8 @@ impl Enforcer {
             pass.released += 1;
             self.leave(pid, &mut pass);
         }
+        // Groups first, where they have more CPUs than before: what a thread is to have of them would be refused until then.
+        self.refresh_groups();
         pass.add(self.look(Heritage::OfParents)?);
         self.refresh(&mut pass);
         self.drop_empty_groups(&mut pass);

@@ -50,6 +50,16 @@ impl Enforcer {
         }
     }
 
+    /// Writes the CPUs of classes to the groups that they have; what is refused is refused again by [`Enforcer::refresh`].
+    pub(super) fn refresh_groups(&mut self) {
+        let plan = Arc::clone(&self.plan);
+        for (class, planned) in plan.classes.iter().enumerate() {
+            let Some(share) = self.share(class).cloned() else { continue };
+            drop(self.ground.set_cpus(&planned.name, &share.cpus));
+            drop(self.refresh_in_place(&planned.name, &share.cpus, share.frozen));
+        }
+    }
+
     fn apply_share(&mut self, class: usize, pass: &mut Pass) {
         let Some(share) = self.share(class).cloned() else { return };
         let Some(name) = self.class(class).map(|class| class.name.clone()) else { return };

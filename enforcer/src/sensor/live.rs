@@ -47,7 +47,7 @@ impl Sensor {
     /// `EPERM` without privilege or under lockdown, `ENOENT` or `EINVAL` on a kernel that cannot run it, `E2BIG` on a
     /// machine that is too large for it, `ENOSYS` in a build without it.
     pub fn open(roots: &Roots, topology: &Topology) -> Result<Sensor, KernelError> {
-        let shape = Shape::of(topology).ok_or_else(|| KernelError::new(Object::Sensor, "load", Errno::E2BIG))?;
+        let shape = shape_of(topology)?;
         let path = roots.proc.join("sys/kernel/pid_max");
         let text =
             std::fs::read_to_string(&path).map_err(|error| KernelError::file(&path, "read", errno_of(&error)))?;
@@ -70,9 +70,27 @@ impl Sensor {
         Ok(sensor)
     }
 
+    /// Tells the program another machine than it knows. Nobody may watch or act meanwhile: who is known to run where is
+    /// forgotten.
+    fn turn_to(&mut self, topology: &Topology) -> Result<(), KernelError> {
+        let shape = shape_of(topology)?;
+        if shape == *self.shape {
+            return Ok(());
+        }
+        self.mover = None;
+        self.program.detach();
+        self.shape = Arc::new(shape);
+        self.online = topology.online().clone();
+        self.describe();
+        Ok(())
+    }
+
     /// Tells the program which CPU is which thread of which core.
     fn describe(&self) {
         let shared = self.program.memory().shared();
+        for mask in [&shared.free, &shared.crowded, &shared.offline] {
+            mask.iter().for_each(|word| word.store(0, SeqCst));
+        }
         let last = self.possible.iter().last().map_or(0, |cpu| cpu.0);
         let words = (last / 64 + 1).min(WORDS as u32);
         shared.words.store(words, SeqCst);
@@ -94,12 +112,13 @@ impl Sensor {
         }
     }
 
-    /// Watches for what a plan asks for, and for nothing where it asks for nothing that the sensor keeps. Members are named
-    /// afterwards.
+    /// Watches for what a plan asks for, on its machine, and for nothing where it asks for nothing that the sensor keeps.
+    /// Members are named afterwards.
     ///
     /// # Errors
     /// As [`Sensor::open`].
     pub fn watch(&mut self, plan: &Plan) -> Result<(), KernelError> {
+        self.turn_to(&plan.topology)?;
         let memory = Arc::clone(self.program.memory());
         let shared = memory.shared();
         self.groups.clear();
@@ -229,6 +248,10 @@ impl Sensor {
             unknown: read(&shared.unknown),
         }
     }
+}
+
+fn shape_of(topology: &Topology) -> Result<Shape, KernelError> {
+    Shape::of(topology).ok_or_else(|| KernelError::new(Object::Sensor, "load", Errno::E2BIG))
 }
 
 fn set_kind(shared: &Shared, group: u8, kind: u8) {

@@ -11,12 +11,12 @@ use crate::ids::Tid;
 use crate::sys::sensor::layout::{self, Shared, asked, runs};
 
 /// The machine as the program was told it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) cores: Vec<CoreShape>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CoreShape {
     pub(super) threads: Vec<CpuId>,
     pub(super) cpus: CpuSet,

@@ -1,5 +1,17 @@
+use std::sync::LazyLock;
+
 use super::*;
 use crate::testing::{Sleeper, is_root};
+
+fn procfs() -> Procfs {
+    Procfs::new("/proc")
+}
+
+/// Of a machine with nothing offline.
+fn room(all: &CpuSet) -> Room<'_> {
+    static NOTHING: LazyLock<CpuSet> = LazyLock::new(CpuSet::new);
+    Room { possible: all, cpuset: all, offline: &NOTHING }
+}
 
 fn all() -> CpuSet {
     affinity::get(Tid::current()).unwrap()
@@ -13,7 +25,7 @@ fn a_thread_comes_back_as_it_was() {
     let sleeper = Sleeper::start();
     let tid = sleeper.pid().leader();
     sched::set_nice(tid, 7).unwrap();
-    let before = Before::read(tid, &all()).unwrap();
+    let before = Before::read(&procfs(), tid, &all()).unwrap();
     let mut touched = Touched { start: 0, before: before.clone(), wrote: Wrote::default() };
     let rt = Attributes { policy: Some(Scheduling::RoundRobin(3)), nice: None };
     let one: CpuSet = all().first().into_iter().collect();
@@ -23,8 +35,8 @@ fn a_thread_comes_back_as_it_was() {
     assert_eq!(sched::get(tid).unwrap().policy, SchedPolicy::RoundRobin);
     assert_eq!(affinity::get(tid).unwrap(), one);
     touched.restore_sched(tid).unwrap();
-    touched.restore_mask(tid, &all(), &all()).unwrap();
-    assert_eq!(Before::read(tid, &all()).unwrap(), before);
+    touched.restore_mask(&procfs(), tid, &room(&all())).unwrap();
+    assert_eq!(Before::read(&procfs(), tid, &all()).unwrap(), before);
 }
 
 #[test]
@@ -34,7 +46,7 @@ fn what_somebody_else_changed_is_theirs() {
     }
     let sleeper = Sleeper::start();
     let tid = sleeper.pid().leader();
-    let before = Before::read(tid, &all()).unwrap();
+    let before = Before::read(&procfs(), tid, &all()).unwrap();
     let mut touched = Touched { start: 0, before, wrote: Wrote::default() };
     let five = Attributes { policy: None, nice: Some(5) };
     let mut todo = touched.intend(tid, five, None, &all()).unwrap();
@@ -56,7 +68,46 @@ fn children_of_a_thread_with_reset_on_fork_would_have_been_reset() {
 fn a_mask_that_is_right_by_itself_is_not_ours_to_put_back() {
     let sleeper = Sleeper::start();
     let tid = sleeper.pid().leader();
-    let mut touched = Touched { start: 0, before: Before::read(tid, &all()).unwrap(), wrote: Wrote::default() };
+    let mut touched =
+        Touched { start: 0, before: Before::read(&procfs(), tid, &all()).unwrap(), wrote: Wrote::default() };
     assert!(touched.intend(tid, Attributes::default(), Some(&all()), &all()).unwrap().is_empty());
     assert_eq!(touched.wrote, Wrote::default());
+}
+
+#[test]
+fn a_mask_that_the_kernel_forgot_is_written_again_and_one_that_somebody_set_is_not() {
+    let (sleeper, all) = (Sleeper::start(), all());
+    let tid = sleeper.pid().leader();
+    let one: CpuSet = all.first().into_iter().collect();
+    if one == all {
+        eprintln!("passed over: needs two CPUs");
+        return;
+    }
+    let mut touched =
+        Touched { start: 0, before: Before::read(&procfs(), tid, &all).unwrap(), wrote: Wrote::default() };
+    let mut todo = touched.intend_cpus(tid, &one, &all).unwrap();
+    Touched::perform(tid, &mut todo).unwrap();
+    assert!(!touched.renew_mask(tid, &all).unwrap(), "it stands");
+    affinity::set(tid, &all).unwrap();
+    assert!(touched.intend_cpus(tid, &one, &all).unwrap().is_empty(), "somebody's wish, for all that is known");
+    // CPUs went and came back: then it is what the kernel does.
+    assert!(touched.renew_mask(tid, &all).unwrap());
+    assert!(!touched.intend_cpus(tid, &one, &all).unwrap().is_empty());
+    assert_eq!(touched.before.mask, Mask::Any, "what it was is not forgotten");
+}
+
+#[test]
+fn a_thread_none_of_whose_cpus_is_online_may_run_anywhere() {
+    let (sleeper, all) = (Sleeper::start(), all());
+    let tid = sleeper.pid().leader();
+    let one: CpuSet = all.first().into_iter().collect();
+    affinity::set(tid, &one).unwrap();
+    // No kernel has so many that it would be online.
+    let gone: CpuSet = "8000".parse().unwrap();
+    let before = Before { sched: sched::get(tid).unwrap(), mask: Mask::Only(gone.clone()) };
+    let mut touched = Touched { start: 0, before, wrote: Wrote { cpus: Some(one), ..Wrote::default() } };
+    assert!(touched.restore_mask(&procfs(), tid, &room(&all)).is_err(), "they may be its cpuset's to give");
+    touched.restore_mask(&procfs(), tid, &Room { offline: &gone, ..room(&all) }).unwrap();
+    assert_eq!(affinity::get(tid).unwrap(), all);
+    assert_eq!(touched.wrote.cpus, Some(all), "to be undone when its CPUs are back");
 }

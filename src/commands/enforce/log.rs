@@ -2,7 +2,8 @@
 
 use std::io::IsTerminal;
 
-use cotenant_enforcer::daemon::{Notice, Reload};
+use cotenant_enforcer::daemon::{Cause, Notice, Reload};
+use cotenant_enforcer::enforcer::Pass;
 use tracing::{error, info, warn};
 use tracing_subscriber::EnvFilter;
 
@@ -30,7 +31,12 @@ pub(super) fn notice(notice: &Notice<'_>) {
         }
         Notice::Weaker(what, error) => warn!("{what}: {error}"),
         Notice::Released(pass) => info!(processes = pass.released, "everything is put back"),
-        Notice::Reloaded(reload, pass) => match reload {
+        Notice::Reloaded(Cause::Machine, reload, pass) => machine(reload, pass),
+        Notice::Astray(astray) => {
+            let (class, due) = (&astray.class, &astray.due);
+            warn!(class, "none of CPUs {due} is online: the class may run on every other until one is");
+        }
+        Notice::Reloaded(_, reload, pass) => match reload {
             Reload::Unchanged => info!("the policy was read again and says what is in force"),
             Reload::Applied(changes) => {
                 let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
@@ -40,5 +46,27 @@ pub(super) fn notice(notice: &Notice<'_>) {
             Reload::Refused(why) => error!("the changed policy is wrong, keeping the one before\n{}", why.trim_end()),
             Reload::Failed(why) => error!("the changed policy could not be applied, the one before is back: {why}"),
         },
+    }
+}
+
+/// CPUs came or went.
+fn machine(reload: &Reload, pass: &Pass) {
+    let (placed, released) = (pass.placed, pass.released);
+    match reload {
+        Reload::Unchanged => info!(placed, released, "CPUs came or went, and the plan is for those online already"),
+        Reload::Applied(changes) => {
+            let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
+            info!(
+                placed,
+                released,
+                "CPUs came or went, and the plan for those online is in force: {}",
+                changes.join("; ")
+            );
+        }
+        Reload::Refused(why) => error!(
+            "CPUs came or went, and the policy is wrong on those online, keeping what they leave of the plan before\n{}",
+            why.trim_end()
+        ),
+        Reload::Failed(why) => error!("CPUs came or went, and no plan for those online could be applied: {why}"),
     }
 }
