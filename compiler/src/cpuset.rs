@@ -16,11 +16,21 @@ impl fmt::Display for CpuId {
 }
 
 /// A set of CPUs. Reads and prints the kernel's list format, `0-3,8,10-11` (see cpuset(7), "List format").
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CpuSet {
     /// Bit `n % 64` of word `n / 64` stands for CPU `n`. The last word is never zero, so equal sets are equal values.
     /// Of up to 256 CPUs it takes no memory elsewhere: the sensor's answer makes dozens of sets within microseconds.
-    words: SmallVec<[u64; 4]>,
+    words: SmallVec<[u64; IN_PLACE]>,
+}
+
+/// Words that need no memory elsewhere.
+const IN_PLACE: usize = 4;
+
+impl Clone for CpuSet {
+    fn clone(&self) -> CpuSet {
+        // Copies at once what the library would copy word by word.
+        CpuSet { words: SmallVec::from_slice(&self.words) }
+    }
 }
 
 /// The largest CPU number accepted from text; far above any kernel's limit (8,192 in 2026), so that a slip of the
@@ -137,7 +147,13 @@ impl CpuSet {
     fn combine(&self, other: &CpuSet, operation: impl Fn(u64, u64) -> u64) -> CpuSet {
         let word = |set: &CpuSet, at: usize| set.words.get(at).copied().unwrap_or(0);
         let longest = self.words.len().max(other.words.len());
-        CpuSet { words: (0..longest).map(|at| operation(word(self, at), word(other, at))).collect() }.trimmed()
+        let words = (0..longest).map(|at| operation(word(self, at), word(other, at)));
+        if longest > IN_PLACE {
+            return CpuSet { words: words.collect() }.trimmed();
+        }
+        let mut buffer = [0; IN_PLACE];
+        buffer.iter_mut().zip(words).for_each(|(word, bits)| *word = bits);
+        CpuSet { words: SmallVec::from_buf_and_len(buffer, longest) }.trimmed()
     }
 
     fn trimmed(mut self) -> CpuSet {

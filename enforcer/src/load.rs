@@ -3,7 +3,7 @@
 //! For threads of classes the kernel's own counters tell it to the nanosecond: `schedstat` has the time on a CPU and the
 //! time waiting for one, `stat` the CPU. They stand still while a thread waits, or runs on a CPU that has no ticks
 //! (`nohz_full`) or is a virtual one that the host has stopped; so of a thread that was at work, `stat` is asked whether it
-//! still is. What ran otherwise is in [`others`].
+//! still is. One that hardly works is taken to be where it was a few looks ago. What ran otherwise is in [`others`].
 
 mod counter;
 mod others;
@@ -81,7 +81,9 @@ impl LoadReader {
                     // kept on one CPU it must be asked whether they stand in line.
                     continue;
                 }
-                let Some(stat) = counter.whereabouts(procfs, *pid, *tid) else { continue };
+                let hardly = done.run.saturating_add(done.wait) < elapsed / 100 * NEGLIGIBLE;
+                let recent = if hardly && before.is_none() && !stays { counter.recent_whereabouts() } else { None };
+                let Some(stat) = recent.or_else(|| counter.whereabouts(procfs, *pid, *tid)) else { continue };
                 counter.at_work = (stat.state == b'R').then_some(stat.cpu);
                 let stands_still = done.run == 0 && done.wait == 0;
                 // Counters are booked late and in one sum; no thread has more work in a tick than a tick.

@@ -14,9 +14,16 @@ pub(super) fn fill(rule: &Rule, open: &CpuSet, busy: &Busy, demand: usize, befor
         return Share { cpus: open.clone(), ..Share::default() };
     };
     // A floor is kept whatever is preferred.
-    let first = first.union(&rule.floor.difference(&rule.siblings).intersection(open));
-    let mut fronts = first.clone();
+    let first = match rule.floor.is_empty() {
+        true => first,
+        false => first.union(&rule.floor.difference(&rule.siblings).intersection(open)),
+    };
     let mut free = free(rule, &first, busy);
+    if before.cpus == first && demand <= free && overflow(demand, rule.below, free) == 0 {
+        // As most ticks find most classes.
+        return Share { cpus: first, ..Share::default() };
+    }
+    let mut fronts = first.clone();
     let mut parts = Vec::new();
     for tier in tiers.map(|tier| tier.difference(&first)).filter(|tier| !tier.is_empty()).collect::<Vec<_>>() {
         let wanted = demand.saturating_sub(free).min(tier.len());

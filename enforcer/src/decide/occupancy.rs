@@ -52,6 +52,10 @@ impl Occupancy {
                 own.push(None);
                 continue;
             }
+            if class.ran_on.is_empty() {
+                own.push(Some((CpuSet::new(), CpuSet::new())));
+                continue;
+            }
             let ran_on = class.ran_on.intersection(&rules.online);
             let around = rules.whole_cores(&ran_on);
             cpus.join(&ran_on);

@@ -6,6 +6,7 @@ use cotenant_compiler::plan::{Gate, Placement};
 use cotenant_compiler::topology::Topology;
 use cotenant_compiler::{CpuId, CpuSet, Plan};
 use cotenant_grammar::tree::EqualPrio;
+use smallvec::{SmallVec, smallvec};
 
 use super::OPEN_AFTER;
 
@@ -100,7 +101,7 @@ impl Rules {
 
     /// Every CPU of every core that has one in `set`. Asked for once a class and tick, so it goes word by word.
     pub(super) fn whole_cores(&self, set: &CpuSet) -> CpuSet {
-        let mut whole = vec![0_u64; self.core_of.len().div_ceil(64)];
+        let mut whole: SmallVec<[u64; 4]> = smallvec![0; self.core_of.len().div_ceil(64)];
         for (at, bits) in set.words().iter().enumerate() {
             let mut rest = *bits;
             while rest != 0 {

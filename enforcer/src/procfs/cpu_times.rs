@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 
 use cotenant_compiler::CpuId;
 
-use super::{Procfs, number};
+use super::{Procfs, digits};
 use crate::error::{KernelError, errno_of};
 
 /// What one CPU did since boot, in clock ticks of `sysconf(_SC_CLK_TCK)`, nearly always 10 ms. Differences of two reads
@@ -24,22 +24,16 @@ pub struct CpuTimes {
 
 impl CpuTimes {
     fn parse(line: &[u8]) -> Option<CpuTimes> {
-        let mut fields = line.strip_prefix(b"cpu")?.split(u8::is_ascii_whitespace);
-        let cpu = CpuId(number(fields.next()?)?);
-        let mut ticks = || number::<u64>(fields.next()?);
+        let mut fields = line.strip_prefix(b"cpu")?.split(|byte| *byte == b' ').map(digits);
+        let cpu = CpuId(u32::try_from(fields.next()??).ok()?);
+        let mut ticks = || fields.next()?;
         let (user, nice, system, idle) = (ticks()?, ticks()?, ticks()?, ticks()?);
         let (waiting, interrupts, soft, stolen) = (ticks()?, ticks()?, ticks()?, ticks()?);
         let busy = [nice, system, interrupts, soft].into_iter().try_fold(user, u64::checked_add)?;
         Some(CpuTimes { cpu, busy, idle: idle.checked_add(waiting)?, stolen })
     }
 
-    pub(super) fn parse_all(text: &[u8]) -> Option<Vec<CpuTimes>> {
-        let mut times = Vec::new();
-        CpuTimes::parse_into(text, &mut times)?;
-        Some(times)
-    }
-
-    fn parse_into(text: &[u8], times: &mut Vec<CpuTimes>) -> Option<()> {
+    pub(super) fn parse_into(text: &[u8], times: &mut Vec<CpuTimes>) -> Option<()> {
         times.clear();
         // The first line, `cpu` and a blank, is the sum. What comes behind the CPUs is longer than they are.
         let lines = text.split(|byte| *byte == b'\n').take_while(|line| line.starts_with(b"cpu"));

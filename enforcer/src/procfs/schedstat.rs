@@ -1,6 +1,6 @@
 //! `/proc/PID/schedstat`: `Documentation/scheduler/sched-stats.rst`.
 
-use super::{Procfs, number};
+use super::{Procfs, digits};
 use crate::error::KernelError;
 use crate::ids::{Pid, Tid};
 
@@ -19,8 +19,8 @@ pub struct SchedStat {
 
 impl SchedStat {
     pub(crate) fn parse(text: &[u8]) -> Option<SchedStat> {
-        let mut fields = text.trim_ascii().split(u8::is_ascii_whitespace);
-        Some(SchedStat { run: number(fields.next()?)?, wait: number(fields.next()?)?, slices: number(fields.next()?)? })
+        let mut fields = text.split(|byte| matches!(byte, b' ' | b'\n')).map(digits);
+        Some(SchedStat { run: fields.next()??, wait: fields.next()??, slices: fields.next()?? })
     }
 }
 

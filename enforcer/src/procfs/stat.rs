@@ -2,7 +2,7 @@
 
 use cotenant_compiler::CpuId;
 
-use super::{Procfs, number};
+use super::{Procfs, digits, number};
 use crate::error::KernelError;
 use crate::ids::{Pid, Tid};
 
@@ -94,9 +94,12 @@ pub(crate) struct Whereabouts {
 
 impl Whereabouts {
     pub(crate) fn parse(text: &[u8]) -> Option<Whereabouts> {
-        let close = text.iter().rposition(|byte| *byte == b')')?;
-        let mut fields = Numbered { rest: text.get(close + 1..)?, next: 3 };
-        Some(Whereabouts { state: *fields.field(3)?.first()?, cpu: CpuId(number(fields.field(39)?)?) })
+        let close = memchr::memrchr(b')', text)?;
+        // The third field begins after one blank, and there is one between any two.
+        let rest = text.get(close + 2..)?;
+        let mut blanks = memchr::memchr_iter(b' ', rest);
+        let cpu = rest.get(blanks.nth(38 - 3)? + 1..blanks.next()?)?;
+        Some(Whereabouts { state: *rest.first()?, cpu: CpuId(u32::try_from(digits(cpu)?).ok()?) })
     }
 }
 

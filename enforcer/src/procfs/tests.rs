@@ -71,10 +71,11 @@ fn arguments_are_divided_and_bounded() {
 #[test]
 fn cpu_lines_are_read_and_the_sum_is_not() {
     let text = b"cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 1 2 3 40 5 6 7 8 1 0\ncpu12 1 0 0 0 0 0 0 0 0 0\nintr 5\n";
-    let times = CpuTimes::parse_all(text).unwrap();
+    let mut times = Vec::new();
+    CpuTimes::parse_into(text, &mut times).unwrap();
     assert_eq!(times[0], CpuTimes { cpu: CpuId(0), busy: 19, idle: 45, stolen: 8 });
     assert_eq!((times[1].cpu, times.len()), (CpuId(12), 2));
-    assert_eq!(CpuTimes::parse_all(b"cpu0 1 2\n"), None);
+    assert_eq!(CpuTimes::parse_into(b"cpu0 1 2\n", &mut times), None);
 }
 
 #[test]
