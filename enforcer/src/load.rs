@@ -7,6 +7,7 @@
 
 mod counter;
 mod others;
+mod own;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -21,6 +22,7 @@ use crate::procfs::{Procfs, SchedStat};
 use crate::stay::Ran;
 use counter::{Counter, FILES};
 use others::{Others, PerCpu};
+use own::Own;
 
 /// Nanoseconds without a look after which counting begins anew, longer than any tick.
 const LAPSE: u64 = 3_000_000_000;
@@ -38,6 +40,7 @@ pub struct LoadReader {
     most_open: usize,
     threads: HashMap<Tid, Counter>,
     others: Others,
+    own: Own,
     last: Option<Instant>,
     /// What the threads did since the last tick that are kept where they ran.
     ran: HashMap<Tid, Ran>,
@@ -110,6 +113,7 @@ impl LoadReader {
         for (class, work) in load.classes.iter_mut().zip(work) {
             class.demand = demand(work, elapsed);
         }
+        self.own.note(&mut used);
         load.foreign = self.others.read(procfs, &used, elapsed);
         load
     }

@@ -33,7 +33,7 @@ impl PerCpu {
         }
     }
 
-    fn of(&self, cpu: CpuId) -> i64 {
+    pub(super) fn of(&self, cpu: CpuId) -> i64 {
         self.0.get(cpu.0 as usize).copied().unwrap_or(0)
     }
 
