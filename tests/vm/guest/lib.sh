@@ -149,6 +149,15 @@ trace_ready() {
 # From here on.
 trace_all() { trace_ready && echo 1 >/sys/kernel/tracing/tracing_on; }
 
+# CPU time of a process so far, in nanoseconds, all its threads together; 0 of none.
+used() {
+    total=0
+    for stat in ${1:+/proc/$1/task/*/schedstat}; do
+        read -r run _ <$stat && total=$((total + run))
+    done
+    echo $total
+}
+
 # CPU time so far of the programs that the daemon has in the kernel, in nanoseconds; they are counted since start-up (bpf(2),
 # BPF_ENABLE_STATS).
 program_time() {
