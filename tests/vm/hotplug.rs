@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use super::machine::{Kernel, Run, boot, skipped};
+use super::machine::{Kernel, Run, Time, boot_in, skipped};
 
 const SMP: &str = "8,sockets=1,cores=4,threads=2";
 
@@ -15,7 +15,7 @@ fn on_both(look: impl Fn(&Run)) {
     if skipped() {
         return;
     }
-    let run = |kernel| boot(kernel, SMP, include_str!("guest/hotplug.sh"));
+    let run = |kernel| boot_in(Time::HostInTurns, kernel, SMP, include_str!("guest/hotplug.sh"), &[]);
     for run in RUNS.get_or_init(|| [Kernel::Newer, Kernel::Stock].map(run)) {
         eprintln!("on Linux {}", run.get("kernel"));
         look(run);
@@ -122,7 +122,7 @@ fn on_version_1_what_the_kernel_takes_out_of_groups_is_given_back() {
     if skipped() {
         return;
     }
-    let run = boot(Kernel::Stock, SMP, include_str!("guest/hotplug_v1.sh"));
+    let run = boot_in(Time::HostInTurns, Kernel::Stock, SMP, include_str!("guest/hotplug_v1.sh"), &[]);
     for (step, online, fronts, zone) in [
         ("placed", "0-7", "0,2,4,6", "6-7"),
         ("front", "0-3,5-7", "0,2,5-6", "6-7"),

@@ -38,6 +38,9 @@ pub(crate) enum Kernel {
 pub(crate) enum Time {
     /// The host's. An emulated CPU stands still whenever the host has something else to do.
     Host,
+    /// The host's, with the emulated CPUs in turns: slower, but none of them ever executes half an instruction of code that
+    /// the kernel rewrites meanwhile, as it does whenever CPUs come or go.
+    HostInTurns,
     /// An instruction is a nanosecond, whichever CPU executes it, so that n busy CPUs are each n times slower. Deaf to what
     /// the host does: shares of time and counts are sound. Needs the emulator that `emulator.sh` gets.
     Instructions,
@@ -86,7 +89,7 @@ pub(crate) fn boot_in(time: Time, kernel: Kernel, smp: &str, script: &str, other
 
 /// What one run prints.
 fn console_of(time: Time, kernel: Kernel, smp: &str, content: &[u8]) -> String {
-    let patience = if time == Time::Host { PATIENCE } else { LONG_PATIENCE };
+    let patience = if time == Time::Instructions { LONG_PATIENCE } else { PATIENCE };
     let directory = tempfile::tempdir().unwrap();
     let (initrd, console) = (directory.path().join("initrd"), directory.path().join("console"));
     fs::write(&initrd, content).unwrap();
@@ -113,7 +116,7 @@ fn text(console: &Path) -> String {
 /// The emulator for one machine, without hardware's help, so that it runs anywhere and for anybody.
 fn qemu(time: Time, kernel: Kernel, smp: &str, initrd: &Path) -> Command {
     let mut qemu = match time {
-        Time::Host => Command::new("qemu-system-x86_64"),
+        Time::Host | Time::HostInTurns => Command::new("qemu-system-x86_64"),
         Time::Instructions => emulator(),
     };
     // A make of processor whose siblings both kernels recognise: 6.1 looks for a leaf that the emulated AMD ones lack.
@@ -123,6 +126,7 @@ fn qemu(time: Time, kernel: Kernel, smp: &str, initrd: &Path) -> Command {
     let parameters = "console=ttyS0 loglevel=1 panic=-1 nowatchdog mitigations=off cryptomgr.notests";
     match time {
         Time::Host => qemu.args(["-accel", "tcg,thread=multi", "-append", parameters]),
+        Time::HostInTurns => qemu.args(["-accel", "tcg,thread=single", "-append", parameters]),
         // The guest may write to its timer; see `take_short_turns` in `guest/lib.sh`.
         Time::Instructions => qemu
             .args(["-accel", "tcg", "-icount", "shift=0,sleep=off", "-append"])
