@@ -3,7 +3,8 @@
 //! For threads of classes the kernel's own counters tell it to the nanosecond: `schedstat` has the time on a CPU and the
 //! time waiting for one, `stat` the CPU. They stand still while a thread waits, or runs on a CPU that has no ticks
 //! (`nohz_full`) or is a virtual one that the host has stopped; so of a thread that was at work, `stat` is asked whether it
-//! still is. One that hardly works is taken to be where it was a few looks ago. What ran otherwise is in [`others`].
+//! still is. One that hardly works is taken to be where it was a few looks ago, and one that sleeps soundly is not looked at
+//! every time. What ran otherwise is in [`others`].
 
 mod counter;
 mod others;
@@ -42,6 +43,8 @@ pub struct LoadReader {
     others: Others,
     own: Own,
     last: Option<Instant>,
+    /// How many looks there were.
+    looks: u64,
     /// What the threads did since the last tick that are kept where they ran.
     ran: HashMap<Tid, Ran>,
 }
@@ -67,6 +70,7 @@ impl LoadReader {
             *self = LoadReader { most_open: self.most_open, last: self.last, ..LoadReader::default() };
         }
         let first = self.others.is_new();
+        self.looks = self.looks.wrapping_add(1);
         self.threads.values_mut().for_each(|counter| counter.fresh = false);
         self.ran.clear();
         for (pid, member) in members {
@@ -76,6 +80,9 @@ impl LoadReader {
             let placement = plan.classes.get(member.class).and_then(|class| class.placement.as_ref());
             let stays = placement.is_some_and(Placement::stays_on_last_cpu);
             for tid in member.threads.keys() {
+                if self.threads.get_mut(tid).is_some_and(|counter| counter.is_passed_over(self.looks, *tid)) {
+                    continue;
+                }
                 let Some(done) = self.thread(procfs, *pid, *tid, first, elapsed) else { continue };
                 let Some(counter) = self.threads.get_mut(tid) else { continue };
                 let before = counter.at_work.take();

@@ -13,7 +13,8 @@ pub(crate) fn measure() {
     for line in run.all("loop") {
         let run = Record::of(line);
         let load = match run.text("load") {
-            "little" => "one CPU's worth in all",
+            "asleep" => "one works a little, the others sleep",
+            "little" => "each works a little",
             _ => "all CPUs busy",
         };
         let [daemon, length] = ["daemon", "length"].map(|key| run.number(key));
@@ -23,10 +24,11 @@ pub(crate) fn measure() {
         name: "loop",
         title: "What the tick loop costs",
         method: format!(
-            "Twenty classes under `prefer idle core`, a thread each, and a batch of one spinning thread under `only when core \
-             idle`, kept by the tick loop every 10 ms on 4 cores of 2 threads, for {seconds} s: with requests of a \
-             millisecond and rests of nineteen times that, and with eight of them resting a quarter only. The daemon's time \
-             on a CPU is of `sched_switch`; its ticks are those of the whole run, half a second longer.\n\n{}",
+            "Twenty classes under `prefer idle core`, a thread each, and a batch of one thread under `only when core idle`, kept \
+             by the tick loop every 10 ms on 4 cores of 2 threads, for {seconds} s: with one thread that does requests of a \
+             millisecond and rests nineteen times as long while all others sleep; with all of them doing that beside a batch \
+             that spins; and with eight of them resting a quarter only. The daemon's time on a CPU is of `sched_switch`; its \
+             ticks are those of the whole run, half a second longer.\n\n{}",
             guest.described()
         ),
         columns: ["load", "ticks", "daemon, % of a CPU"].map(str::to_owned).to_vec(),

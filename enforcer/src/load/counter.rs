@@ -20,12 +20,21 @@ pub(super) struct Counter {
     place: Option<(CpuId, u8)>,
     /// Where it was when it was last at work, if it was the last time.
     pub(super) at_work: Option<CpuId>,
+    /// For how many looks it has done nothing.
+    asleep: u8,
     /// Whether it was there at this tick.
     pub(super) fresh: bool,
 }
 
 /// Looks for which a thread that hardly works is taken to be where it was. Asking costs five times what its counters cost.
 const GOOD_FOR: u8 = 4;
+
+/// Looks through which a thread must have slept before it is looked at every [`SLEEPERS`]th time only. Services have many
+/// threads that wait for hours.
+const SOUND_ASLEEP: u8 = 8;
+
+/// How many threads that sleep soundly cost as much as one that works.
+const SLEEPERS: u64 = 4;
 
 /// Descriptors that one keeps.
 pub(super) const FILES: usize = 2;
@@ -37,7 +46,15 @@ impl Counter {
         let schedstat = open("schedstat")?;
         let seen = read(&schedstat, SchedStat::parse)?;
         let (schedstat, stat) = if keeps { (Some(schedstat), open("stat")) } else { (None, None) };
-        Some((Counter { schedstat, stat, seen, place: None, at_work: None, fresh: true }, seen))
+        Some((Counter { schedstat, stat, seen, place: None, at_work: None, asleep: 0, fresh: true }, seen))
+    }
+
+    /// Whether this look passes the thread over, because it sleeps soundly. Each has its turn at another look.
+    pub(super) fn is_passed_over(&mut self, look: u64, tid: Tid) -> bool {
+        let its_turn = look.wrapping_add(u64::from(tid.0.unsigned_abs())).is_multiple_of(SLEEPERS);
+        let passed = self.asleep >= SOUND_ASLEEP && !its_turn;
+        self.fresh |= passed;
+        passed
     }
 
     /// What the thread did since the last time; none where it is gone, and another may have its id.
@@ -48,11 +65,14 @@ impl Counter {
         }?;
         let before = std::mem::replace(&mut self.seen, now);
         self.fresh = true;
-        Some(SchedStat {
+        let done = SchedStat {
             run: now.run.saturating_sub(before.run),
             wait: now.wait.saturating_sub(before.wait),
             slices: now.slices.saturating_sub(before.slices),
-        })
+        };
+        let sleeps = done.run == 0 && done.wait == 0 && self.at_work.is_none();
+        self.asleep = if sleeps { self.asleep.saturating_add(1) } else { 0 };
+        Some(done)
     }
 
     /// Where the thread is, and whether it runs.
@@ -77,4 +97,27 @@ fn read<T>(file: &File, parse: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
     let mut line = [0_u8; LINE];
     let length = file.read_at(&mut line, 0).ok()?;
     parse(line.get(..length)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Sleeper;
+
+    #[test]
+    fn one_that_sleeps_soundly_has_its_turn_at_every_fourth_look() {
+        let sleeper = Sleeper::start();
+        let (pid, tid) = (sleeper.pid(), sleeper.pid().leader());
+        let procfs = Procfs::new("/proc");
+        // It has begun to sleep when it does nothing any more.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let (mut counter, _) = Counter::new(&procfs, pid, tid, true).unwrap();
+        for look in 0..u64::from(SOUND_ASLEEP) {
+            assert!(!counter.is_passed_over(look, tid));
+            assert_eq!(counter.since(&procfs, pid, tid).map(|done| done.run), Some(0));
+        }
+        counter.fresh = false;
+        let passed = (0..8).filter(|look| counter.is_passed_over(*look, tid)).count();
+        assert_eq!((passed, counter.fresh), (6, true));
+    }
 }

@@ -12,17 +12,20 @@ for n in $(seq 0 19); do
     policy="$policy class w$n: match exe w$n, prefer idle core;"
 done
 policy="$policy class batch: match exe batch, only when core idle;"
-# Of a request's time, rest in per cent, for the first eight and the others.
-for load in "little 1900 1900" "much 25 1900"; do
+# What the first does, what the next seven do, and the others: rest of a request in per cent, or asleep.
+for load in "asleep 1900 asleep asleep" "little 1900 1900 1900" "much 25 25 1900"; do
     set -- $load
     enforce "$policy" --eyes tick
-    batch work 1 $speed 0 3600 >/dev/null &
-    running=$!
+    running=
+    run() { if [ $2 = asleep ]; then $1 sleep 1; else $1 work 1 $speed $2 3600; fi >/dev/null; }
     for n in $(seq 1 19); do
-        if [ $n -lt 8 ]; then rest=$2; else rest=$3; fi
-        w$n work 1 $speed $rest 3600 >/dev/null &
+        if [ $n -lt 8 ]; then run w$n $3 & else run w$n $4 & fi
         running="$running $!"
     done
+    run batch $([ $1 = asleep ] && echo asleep || echo 0) &
+    running="$running $!"
+    # What sleeps is asleep for a while.
+    nap 1
     trace_ready
     before=$(ticks)
     w0 work 1 $speed $2 $SECONDS_EACH traced >/dev/null
