@@ -88,6 +88,14 @@ pub struct Load {
     pub classes: Vec<ClassLoad>,
 }
 
+impl Load {
+    /// Whether it is another one's but for the time that it took.
+    #[must_use]
+    pub fn is_like(&self, other: &Load) -> bool {
+        (&self.foreign, &self.used, &self.classes) == (&other.foreign, &other.used, &other.classes)
+    }
+}
+
 /// What one class did since the last tick.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClassLoad {

@@ -28,7 +28,7 @@ use cotenant_compiler::{CpuId, CpuSet, Plan};
 
 use crate::accounts::Accounts;
 use crate::cookies::{self, Cookies};
-use crate::decide::{Assignment, Rules, Share};
+use crate::decide::{Assignment, Load, Rules, Share};
 use crate::error::KernelError;
 use crate::ground::Ground;
 use crate::ids::{Pid, Tid};
@@ -56,6 +56,8 @@ pub struct Enforcer {
     /// What the plan says about the load.
     rules: Rules,
     assignment: Assignment,
+    /// The load under which that stays as it is, where there is one.
+    steady_under: Option<Load>,
     members: HashMap<Pid, Member>,
     in_place: BTreeMap<PathBuf, InPlace>,
     /// For classes that hold equals: the CPU of each thread.
@@ -124,6 +126,7 @@ impl Enforcer {
             possible: possible_cpus(&roots, &plan),
             journal,
             assignment: Assignment::initial(&rules),
+            steady_under: None,
             rules,
             plan: Arc::new(plan),
             members: HashMap::new(),

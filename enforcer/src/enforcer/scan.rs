@@ -94,6 +94,7 @@ impl Enforcer {
         self.accounts.forget();
         self.rules = Rules::of(&self.plan);
         self.assignment = Assignment::initial(&self.rules);
+        self.steady_under = None;
         self.pins.clear();
         self.stays.clear();
         self.behind.clear();

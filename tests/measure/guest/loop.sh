@@ -17,7 +17,8 @@ for load in "asleep 1900 asleep asleep" "little 1900 1900 1900" "much 25 25 1900
     set -- $load
     enforce "$policy" --eyes tick
     running=
-    run() { if [ $2 = asleep ]; then $1 sleep 1; else $1 work 1 $speed $2 3600; fi >/dev/null; }
+    # In the background always, so that what is stopped later is the program itself.
+    run() { if [ $2 = asleep ]; then exec $1 sleep 1; else exec $1 work 1 $speed $2 3600; fi >/dev/null; }
     for n in $(seq 1 19); do
         if [ $n -lt 8 ]; then run w$n $3 & else run w$n $4 & fi
         running="$running $!"
