@@ -58,8 +58,8 @@ pub(crate) fn measure() {
         name: "tbench",
         title: "tbench under each preference",
         method: format!(
-            "`tbench` against `tbench_srv` over the loopback (Debian's `dbench`), 1 to 8 clients, {seconds} s each after a \
-             warm-up of a second.\n\nOn the host ({}): throughput and the longest latency are medians of {ROUNDS} rounds in \
+            "`tbench` against `tbench_srv` over the loopback (Debian's `dbench`), 1 to 8 clients, {seconds} s each after its \
+             own warm-up.\n\nOn the host ({}): throughput and the longest latency are medians of {ROUNDS} rounds in \
              which the preferences take turns. No siblings, so `prefer idle core` asks for nothing there; a virtual machine \
              on a shared host.\n\nOn 4 cores of 2 threads, one round: {}",
             host(),
@@ -80,12 +80,11 @@ fn on_host(seconds: &str) -> Samples {
             let enforced = clause.map(|clause| {
                 Enforced::new(&format!("class tbench: match exe tbench or exe tbench_srv, {clause};"), &[])
             });
-            let mut server = serve();
+            let server = serve();
             for clients in CLIENTS {
                 samples.entry((how, clients)).or_default().push(bench(clients, seconds));
             }
-            server.kill().unwrap();
-            server.wait().unwrap();
+            drop(server);
             drop(enforced);
         }
     }
@@ -114,16 +113,26 @@ fn median(of: &[Sample]) -> Sample {
     (middle(of.iter().map(|it| it.0).collect()), middle(of.iter().map(|it| it.1).collect()))
 }
 
-fn serve() -> Child {
+/// The other end; ends with whatever it is measured for.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn serve() -> Server {
     let server = Command::new("tbench_srv").stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let server = server.unwrap_or_else(|error| panic!("tbench_srv: {error}; install the package `dbench`"));
     std::thread::sleep(std::time::Duration::from_millis(300));
-    server
+    Server(server)
 }
 
 /// Throughput in MB/s and the longest latency in milliseconds.
 fn bench(clients: u32, seconds: &str) -> (f64, f64) {
-    let output = Command::new("tbench").args(["-t", seconds, "--warmup=1", &clients.to_string(), "127.0.0.1"]).output();
+    let output = Command::new("tbench").args(["-t", seconds, &clients.to_string(), "127.0.0.1"]).output();
     let said = String::from_utf8_lossy(&output.unwrap().stdout).into_owned();
     let line = said.lines().find(|line| line.starts_with("Throughput")).unwrap_or_else(|| panic!("tbench says {said}"));
     let number = |text: &str| text.trim_end_matches(" ms").trim().parse::<f64>().unwrap();

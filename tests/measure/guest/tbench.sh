@@ -13,7 +13,7 @@ for how in stock core cpu last; do
     server=$!
     sleep 1
     for n in $CLIENTS; do
-        tbench -t $SECONDS_EACH --warmup=1 $n 127.0.0.1 >/tmp/said
+        tbench -t $SECONDS_EACH $n 127.0.0.1 >/tmp/said
         found=$(sed -n 's/^Throughput \([0-9.]*\) .*max_latency=\([0-9.]*\) ms.*/throughput=\1 latency=\2/p' /tmp/said)
         say tbench how=$how n=$n $found
     done
