@@ -109,12 +109,14 @@ mod tests {
         let sleeper = Sleeper::start();
         let (pid, tid) = (sleeper.pid(), sleeper.pid().leader());
         let procfs = Procfs::new("/proc");
-        // It has begun to sleep when it does nothing any more.
-        std::thread::sleep(std::time::Duration::from_millis(50));
         let (mut counter, _) = Counter::new(&procfs, pid, tid, true).unwrap();
-        for look in 0..u64::from(SOUND_ASLEEP) {
-            assert!(!counter.is_passed_over(look, tid));
-            assert_eq!(counter.since(&procfs, pid, tid).map(|done| done.run), Some(0));
+        // It may still be on its way to where it sleeps.
+        let begin = std::time::Instant::now();
+        while counter.asleep < SOUND_ASLEEP {
+            assert!(begin.elapsed().as_secs() < 20, "it does not fall asleep");
+            assert!((0..SLEEPERS).all(|look| !counter.is_passed_over(look, tid)));
+            counter.since(&procfs, pid, tid).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(1));
         }
         counter.fresh = false;
         let passed = (0..8).filter(|look| counter.is_passed_over(*look, tid)).count();
