@@ -82,7 +82,7 @@ impl Enforcer {
             .map(|(pid, member)| (*pid, matches!(member.place, Some(Place::Affinity(_)))))
             .collect();
         for (pid, _) in members.iter().filter(|(_, by_affinity)| *by_affinity) {
-            self.conform(*pid, pass);
+            self.reshare(*pid, pass);
         }
         self.repin(class, pass);
         let refused: Vec<KernelError> = [stop, cpus, run, in_place].into_iter().filter_map(Result::err).collect();
@@ -94,6 +94,18 @@ impl Enforcer {
             for error in refused {
                 self.failed(*pid, error, pass);
             }
+        }
+    }
+
+    /// Gives the threads of a process that is placed by their masks the CPUs that its class has now. Nothing else is asked
+    /// after: new threads come with events, and a gate is answered in the meantime.
+    fn reshare(&mut self, pid: Pid, pass: &mut Pass) {
+        let plan = Arc::clone(&self.plan);
+        let class = self.members.get(&pid).and_then(|member| plan.classes.get(member.class));
+        let Some(placement) = class.and_then(|class| class.placement.as_ref()) else { return };
+        // Where something was refused, all of it is tried again.
+        if self.failures.contains_key(&pid) || self.attend_threads(pid, placement, None).is_err() {
+            self.conform(pid, pass);
         }
     }
 }
