@@ -12,7 +12,7 @@ use super::others::PerCpu;
 /// Keeps what was read last.
 #[derive(Default)]
 pub(super) struct Own {
-    used: i64,
+    used: Option<i64>,
     /// A tick of the kernel's clock in nanoseconds; 0 until it is known.
     clock_tick: i64,
 }
@@ -28,7 +28,7 @@ impl Own {
             self.clock_tick = nanoseconds(ClockId::CLOCK_MONOTONIC_COARSE, clock_getres);
         }
         let now = nanoseconds(ClockId::CLOCK_THREAD_CPUTIME_ID, clock_gettime);
-        let before = std::mem::replace(&mut self.used, now);
+        let before = self.used.replace(now).unwrap_or(now);
         if let Some(cpu) = sched_getcpu().ok().and_then(|cpu| u32::try_from(cpu).ok()) {
             used.add(CpuId(cpu), now.saturating_sub(before).max(self.clock_tick));
         }
