@@ -1,8 +1,8 @@
 //! The daemon: one loop that waits for whatever can change what is true, and does nothing in between.
 //!
 //! It wakes for process events, for a change of the policy's files, when CPUs come or go, for signals, for a request on the
-//! control socket, when a sensor rings for a gated class and, while a class whose share moves with the load has members, once a tick; once a second
-//! while a held class has more threads than CPUs. An idle host without such members costs no wake-up at all.
+//! control socket, when a sensor rings for a gated class and, while a class whose share moves with the load has members, once
+//! a tick; once a second while a held class has more threads than CPUs. An idle host without such members costs no wake-up at all.
 
 mod host;
 mod own;

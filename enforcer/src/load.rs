@@ -80,24 +80,24 @@ impl LoadReader {
             let placement = plan.classes.get(member.class).and_then(|class| class.placement.as_ref());
             let stays = placement.is_some_and(Placement::stays_on_last_cpu);
             for tid in member.threads.keys() {
-                if self.threads.get_mut(tid).is_some_and(|counter| counter.is_passed_over(self.looks, *tid)) {
+                if !stays && self.threads.get_mut(tid).is_some_and(|counter| counter.is_passed_over(self.looks, *tid)) {
                     continue;
                 }
                 let Some(done) = self.thread(procfs, *pid, *tid, first, elapsed) else { continue };
                 let Some(counter) = self.threads.get_mut(tid) else { continue };
                 let before = counter.at_work.take();
-                if done.run == 0 && done.wait == 0 && before.is_none() && !stays {
+                let stands_still = done.work() == 0;
+                if stands_still && before.is_none() && !stays {
                     // A sleeping thread costs one read a tick; a wait is booked only when it is over, so of those that are
                     // kept on one CPU it must be asked whether they stand in line.
                     continue;
                 }
-                let hardly = done.run.saturating_add(done.wait) < elapsed / 100 * NEGLIGIBLE;
+                let hardly = done.work() < elapsed / 100 * NEGLIGIBLE;
                 let recent = if hardly && before.is_none() && !stays { counter.recent_whereabouts() } else { None };
                 let Some(stat) = recent.or_else(|| counter.whereabouts(procfs, *pid, *tid)) else { continue };
                 counter.at_work = (stat.state == b'R').then_some(stat.cpu);
-                let stands_still = done.run == 0 && done.wait == 0;
                 // Counters are booked late and in one sum; no thread has more work in a tick than a tick.
-                let busy = if stands_still { elapsed } else { done.run.saturating_add(done.wait).min(elapsed) };
+                let busy = if stands_still { elapsed } else { done.work().min(elapsed) };
                 if stands_still && counter.at_work.is_none() {
                     continue;
                 }

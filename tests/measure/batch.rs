@@ -63,7 +63,6 @@ pub(crate) fn measure() {
         .to_vec(),
         rows,
         plot: None,
-        findings: String::new(),
     }
     .write();
 }

@@ -34,7 +34,6 @@ pub(crate) fn measure() {
         columns: ["load", "ticks", "daemon, % of a CPU"].map(str::to_owned).to_vec(),
         rows,
         plot: None,
-        findings: String::new(),
     }
     .write();
 }

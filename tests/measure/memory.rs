@@ -54,7 +54,6 @@ pub(crate) fn measure() {
         columns: ["buffer, MB", "neighbour", "million steps", "slowdown"].map(str::to_owned).to_vec(),
         rows,
         plot: None,
-        findings: String::new(),
     }
     .write();
 }

@@ -16,8 +16,6 @@ pub(crate) struct Report {
     pub(crate) columns: Vec<String>,
     pub(crate) rows: Vec<Vec<String>>,
     pub(crate) plot: Option<Plot>,
-    /// What is to be seen in it; Markdown.
-    pub(crate) findings: String,
 }
 
 /// Lines over one axis.
@@ -58,12 +56,9 @@ impl Report {
         let rows: String = self.rows.iter().map(|cells| row(cells)).collect();
         let picture =
             self.plot.as_ref().map_or_else(String::new, |_| format!("![{}]({}.svg)\n\n", self.title, self.name));
-        let (title, method, findings) = (self.title, self.method.trim(), self.findings.trim());
+        let (title, method) = (self.title, self.method.trim());
         let table = format!("{}{rule}{rows}", row(&self.columns));
-        format!(
-            "# {title}\n\n{method}\n\n{table}\n{picture}{findings}\n\nThe table as CSV: [{0}.csv]({0}.csv).\n",
-            self.name
-        )
+        format!("# {title}\n\n{method}\n\n{table}\n{picture}The table as CSV: [{0}.csv]({0}.csv).\n", self.name)
     }
 }
 

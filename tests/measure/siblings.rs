@@ -55,7 +55,6 @@ pub(crate) fn measure() {
             .to_vec(),
         rows,
         plot: Some(Plot { x: "workers", y: "% of their run time", lines: lines.into_iter().collect() }),
-        findings: String::new(),
     }
     .write();
 }

@@ -68,7 +68,6 @@ pub(crate) fn measure() {
         columns: ["machine", "clients", "preference", "MB/s", "of stock", "longest latency, ms"].map(str::to_owned).to_vec(),
         rows,
         plot: Some(Plot { x: "clients", y: "throughput, of stock", lines }),
-        findings: String::new(),
     }
     .write();
 }

@@ -18,7 +18,7 @@ use crate::error::{KernelError, errno_of};
 use crate::ids::{Pid, Tid};
 use crate::procfs::Procfs;
 use crate::sys::affinity;
-use crate::sys::mapping::Mapping;
+use crate::sys::mapping::{Mapping, store};
 
 /// 64-bit words of a mask of CPUs, as many as a sensor can tell apart.
 const WORDS: usize = 16;
@@ -104,10 +104,8 @@ impl MovingFile {
         cell.tid.store(moving.tid.0.unsigned_abs(), Relaxed);
         cell.born.store(moving.born, Relaxed);
         cell.boot.iter().zip(halves(self.boot)).for_each(|(word, half)| word.store(half, Relaxed));
-        for (words, mask) in [(&cell.asked, &moving.asked), (&cell.to, &moving.to)] {
-            let bits = mask.words().iter().copied().chain(std::iter::repeat(0));
-            words.iter().zip(bits).for_each(|(word, bits)| word.store(bits, Relaxed));
-        }
+        store(&cell.asked, &moving.asked);
+        store(&cell.to, &moving.to);
         cell.holds.store(1, SeqCst);
     }
 

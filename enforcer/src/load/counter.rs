@@ -70,7 +70,7 @@ impl Counter {
             wait: now.wait.saturating_sub(before.wait),
             slices: now.slices.saturating_sub(before.slices),
         };
-        let sleeps = done.run == 0 && done.wait == 0 && self.at_work.is_none();
+        let sleeps = done.work() == 0 && self.at_work.is_none();
         self.asleep = if sleeps { self.asleep.saturating_add(1) } else { 0 };
         Some(done)
     }

@@ -44,18 +44,6 @@ impl CpuTimes {
     }
 }
 
-impl Procfs {
-    /// The times of all online CPUs, lowest number first.
-    ///
-    /// # Errors
-    /// `EBADMSG` for a text that cannot be read.
-    pub fn cpu_times(&self) -> Result<Vec<CpuTimes>, KernelError> {
-        let mut reader = CpuTimesReader::default();
-        reader.read(self)?;
-        Ok(reader.times)
-    }
-}
-
 /// Reads the times again and again: the file is kept open, and so is the memory for it.
 #[derive(Debug, Default)]
 pub struct CpuTimesReader {
@@ -65,10 +53,10 @@ pub struct CpuTimesReader {
 }
 
 impl CpuTimesReader {
-    /// As [`Procfs::cpu_times`], of the same file system each time.
+    /// The times of all online CPUs, lowest number first, of the same file system each time.
     ///
     /// # Errors
-    /// As [`Procfs::cpu_times`].
+    /// `EBADMSG` for a text that cannot be read.
     pub fn read(&mut self, procfs: &Procfs) -> Result<&[CpuTimes], KernelError> {
         let path = || procfs.root().join("stat");
         let fail = |operation| move |error: std::io::Error| KernelError::file(path(), operation, errno_of(&error));

@@ -18,6 +18,12 @@ pub struct SchedStat {
 }
 
 impl SchedStat {
+    /// Nanoseconds runnable, on a CPU or not.
+    #[must_use]
+    pub fn work(&self) -> u64 {
+        self.run.saturating_add(self.wait)
+    }
+
     pub(crate) fn parse(text: &[u8]) -> Option<SchedStat> {
         let mut fields = text.split(|byte| matches!(byte, b' ' | b'\n')).map(digits);
         Some(SchedStat { run: fields.next()??, wait: fields.next()??, slices: fields.next()?? })

@@ -102,7 +102,7 @@ fn a_running_process_is_read() {
     }
     assert_eq!(proc.threads(pid).unwrap(), [pid.leader()]);
     assert!(proc.processes().unwrap().contains(&pid));
-    assert!(!proc.cpu_times().unwrap().is_empty());
+    assert!(!CpuTimesReader::default().read(&proc).unwrap().is_empty());
 }
 
 #[test]

@@ -19,6 +19,7 @@ use crate::journal::moving::MovingFile;
 use crate::procfs::Procfs;
 use crate::roots::Roots;
 use crate::sys::affinity;
+use crate::sys::mapping::store;
 use crate::sys::sensor::layout::{GROUPS, NOWHERE, Shared, WORDS, runs};
 use crate::sys::sensor::{Program, Ringer};
 
@@ -259,9 +260,7 @@ fn set_kind(shared: &Shared, group: u8, kind: u8) {
 }
 
 fn set_zone(shared: &Shared, group: u8, zone: &CpuSet) {
-    for (at, word) in shared.zones.get(usize::from(group)).into_iter().flatten().enumerate() {
-        word.store(zone.words().get(at).copied().unwrap_or(0), SeqCst);
-    }
+    shared.zones.get(usize::from(group)).into_iter().for_each(|words| store(words, zone));
 }
 
 fn possible(roots: &Roots) -> CpuSet {

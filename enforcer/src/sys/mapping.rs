@@ -5,7 +5,10 @@ use std::mem::{align_of, size_of};
 use std::num::NonZeroUsize;
 use std::os::fd::AsFd;
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Release;
 
+use cotenant_compiler::CpuSet;
 use nix::errno::Errno;
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 
@@ -72,4 +75,10 @@ impl<T: Atomics> Drop for Mapping<T> {
         // SAFETY: these pages were mapped here, whole, and no reference outlives `self`; for such it cannot fail.
         let _ = unsafe { munmap(self.at.cast(), self.bytes) };
     }
+}
+
+/// Writes a set as a mask, and zeros behind it; what the mask has no room for is left out.
+pub(crate) fn store(mask: &[AtomicU64], set: &CpuSet) {
+    let words = set.words().iter().copied().chain(std::iter::repeat(0));
+    mask.iter().zip(words).for_each(|(word, bits)| word.store(bits, Release));
 }

@@ -18,7 +18,7 @@ use nix::errno::Errno;
 use crate::error::{KernelError, Object};
 use crate::ids::Tid;
 use crate::sensor::Asked;
-use crate::sys::mapping::Mapping;
+use crate::sys::mapping::{Mapping, store};
 use layout::{LINE, Shared, asked};
 
 /// The compiled program; `bpf/build.sh` makes it of the source beside it and compares.
@@ -168,10 +168,8 @@ impl Shared {
 
     /// Says what the masks of the thread that is about to be moved are otherwise, by which the program knows it until then.
     pub(crate) fn keep(&self, asked: &CpuSet, allowed: &CpuSet) {
-        for (words, mask) in [(&self.kept_asked, asked), (&self.kept_allowed, allowed)] {
-            let bits = mask.words().iter().copied().chain(std::iter::repeat(0));
-            words.iter().zip(bits).for_each(|(word, bits)| word.store(bits, Ordering::Relaxed));
-        }
+        store(&self.kept_asked, asked);
+        store(&self.kept_allowed, allowed);
     }
 }
 

@@ -77,8 +77,8 @@ impl Touched {
     }
 
     /// Takes note of what the kernel did when CPUs went offline: a thread with none left has lost its mask and got all of
-    /// its cpuset or more, and before Linux 6.2 each whose cpuset changed has. It is nobody's wish, so the mask is written again. Returns
-    /// whether there is one to write.
+    /// its cpuset or more, and before Linux 6.2 each whose cpuset changed has. It is nobody's wish, so the mask is written again.
+    /// Returns whether there is one to write.
     ///
     /// # Errors
     /// `ESRCH` where the thread has ended.

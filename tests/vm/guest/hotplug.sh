@@ -6,15 +6,8 @@ mkdir $groups/web $groups/batch $groups/far
 # The sensor's programs are attached more than once here, and find this done; see `set_up`.
 for event in task/task_newtask sched/sched_process_exit; do echo 1 >/sys/kernel/tracing/events/$event/enable; done
 
-cpu() { echo $2 >/sys/devices/system/cpu/cpu$1/online; }
-smt() { echo $1 >/sys/devices/system/cpu/smt/control; }
 online() { cat /sys/devices/system/cpu/online; }
 
-# The CPUs of each thread of a process, each once.
-masks() {
-    for status in /proc/$1/task/*/status; do sed -n 's/^Cpus_allowed_list:\t//p' $status; done | sort -u | tr '\n' ' '
-}
-have() { [ "$(masks $1)" = "$2 " ]; }
 # Whether each thread of a process is on one CPU that no other has, out of some.
 is_held_on() {
     found=$(masks $1)
@@ -81,12 +74,7 @@ until_so is_held_on $held 3 2,3,4,5,6,7
 step few.back
 
 # Off and on again before anybody has looked.
-kill -STOP $daemon
-cpu 6 0
-cpu 7 0
-nap 1
-cpu 6 1
-cpu 7 1
+flap
 kill -CONT $daemon
 until_so is_held_on $held 3 2,3,4,5,6,7
 until_so has_group_cpus web 0,2,4,6

@@ -10,13 +10,8 @@ for tree in cpuset freezer; do
     mount -t cgroup -o $tree $tree $groups/$tree
 done
 
-cpu() { echo $2 >/sys/devices/system/cpu/cpu$1/online; }
-smt() { echo $1 >/sys/devices/system/cpu/smt/control; }
 in_group() { sed -n 's/^[0-9]*:cpuset://p' "/proc/$1/cgroup"; }
 has_group() { [ "$(in_group $1)" = "$2" ]; }
-masks() {
-    for status in /proc/$1/task/*/status; do sed -n 's/^Cpus_allowed_list:\t//p' $status; done | sort -u | tr '\n' ' '
-}
 where() { echo "$(policy $1) $(masks $1)$(in_group $1)"; }
 is_held() { [ "$(masks $held | wc -w)" = 2 ] && [ "$(masks $held | wc -c)" = 4 ]; }
 everybody() {
@@ -69,12 +64,7 @@ until_so is_held
 everybody none.back
 
 # Off and on before anybody has looked.
-kill -STOP $daemon
-cpu 6 0
-cpu 7 0
-nap 1
-cpu 6 1
-cpu 7 1
+flap
 nap 1
 everybody unseen
 kill -CONT $daemon

@@ -83,6 +83,12 @@ end_daemon() {
 
 # What the kernel says of a process or, with PID/task/TID, of a thread.
 cpus() { sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$1/status"; }
+# The CPUs of each thread of a process, each once. One that is being moved at this instant has others, so whoever looks does
+# so until they are as they should be.
+masks() {
+    for status in /proc/$1/task/*/status; do sed -n 's/^Cpus_allowed_list:\t//p' $status; done | sort -u | tr '\n' ' '
+}
+have() { [ "$(masks $1)" = "$2 " ]; }
 policy() { cut -d' ' -f41 "/proc/$1/stat"; }
 priority() { cut -d' ' -f40 "/proc/$1/stat"; }
 group_of() { sed -n 's/^0:://p' "/proc/$1/cgroup"; }
@@ -94,6 +100,19 @@ group_cpus() { cat "$groups/$1/cpuset.cpus"; }
 has_group_cpus() { [ "$(group_cpus "$1")" = "$2" ]; }
 is_frozen() { grep -q 'frozen 1' "$groups/$1/cgroup.events"; }
 yes_or_no() { if "$@"; then echo yes; else echo no; fi; }
+
+# Switches a CPU, or all siblings.
+cpu() { echo $2 >/sys/devices/system/cpu/cpu$1/online; }
+smt() { echo $1 >/sys/devices/system/cpu/smt/control; }
+# Two off and on again before the daemon has looked, which is stopped then.
+flap() {
+    kill -STOP $daemon
+    cpu 6 0
+    cpu 7 0
+    nap 1
+    cpu 6 1
+    cpu 7 1
+}
 
 # All of it, to compare before with after.
 state() { echo "$(policy "$1") $(priority "$1") $(cpus "$1") $(group_of "$1")"; }

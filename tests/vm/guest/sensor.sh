@@ -7,15 +7,6 @@ moves() { cotenant status --format json | sed -n 's/.*"moves":\([0-9]*\).*/\1/p'
 # Whether so many threads were moved since the daemon's start.
 moved() { [ "$(moves)" -ge $1 ]; }
 
-# The masks that the threads of a process have, each once. One that is being moved at this instant has another, so whoever
-# looks does so until it is as it should be.
-masks() {
-    for status in /proc/$1/task/*/status; do
-        sed -n 's/^Cpus_allowed_list:\t//p' $status
-    done | sort -u | tr '\n' ' '
-}
-have() { [ "$(masks $1)" = "$2 " ]; }
-
 # How the share of its time comes out that web spends on shared cores while another is idle.
 share() {
     trace_all
