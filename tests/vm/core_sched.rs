@@ -78,8 +78,7 @@ fn core_sched_classes_to_themselves_never_meet_on_a_core() {
     let run = run();
     let (mixed, ..) = beside(run, "mixed.trace", "web", "batch");
     let (shared, web, batch) = beside(run, "itself.trace", "web", "batch");
-    // How much that is depends on how many emulated CPUs a busy host lets run at once.
-    assert!(mixed > 0.2 && shared < mixed / 3.0, "{mixed} of web's time before, {shared} after");
+    assert!(mixed > 0.8 && shared < mixed / 5.0, "{mixed} of web's time before, {shared} after");
     let (own, ..) = beside(run, "itself.trace", "web", "web");
     assert!(own > 0.7 && web > 0.5 && batch > 0.5, "{own} of it with its own; {web} and {batch} CPUs");
     assert_ne!(run.get("itself.web"), run.get("itself.batch"));

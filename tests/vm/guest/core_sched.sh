@@ -68,13 +68,14 @@ for kind in fair rt; do
     stop $batch
 done
 
-# Two classes that want both CPUs of one core, first without a word on sharing. Slices are long because with each change of
-# cookie the emulated sibling hears late that it is to stop.
+# Two classes that want both CPUs of one core. First without a word on sharing, each on a sibling of its own: where two of each
+# take turns, how much of the time they are side by side is up to how their turns begin. Slices are long because with each
+# change of cookie the emulated sibling hears late that it is to stop.
 echo 100000000 >/sys/kernel/debug/sched/base_slice_ns
-enforce 'class web: match exe /bin/web, on core 1; class batch: match exe batch, on core 1;'
+enforce 'class web: match exe /bin/web, on cpu 2; class batch: match exe batch, on cpu 3;'
 start web spin 2 && web=$pid
 start batch spin 2 && batch=$pid
-until_so has_cpus $batch 2-3
+until_so has_cpus $batch 3
 nap 0.5
 watch mixed.trace $web $batch
 echo 'class web: match exe /bin/web, on core 1, share core with itself;
