@@ -277,6 +277,7 @@ int on_switch(u64 *ctx)
 		cpu->pid = pid;
 		cpu->since = now;
 		cpu->born = next->start_boottime;
+		cpu->process = next->tgid;
 		if (shared.moving && pid == shared.moved)
 			recall(number);
 		else
@@ -318,18 +319,30 @@ int on_switch(u64 *ctx)
 	return 0;
 }
 
+// Notes a child that may have the mask of a move, for the daemon to see to.
+INLINE void tell_heir(u32 maker, u32 child)
+{
+	u32 at = __sync_fetch_and_add(&shared.heirs, 1) & (HEIRS - 1);
+	if (__sync_lock_test_and_set(&shared.heir[at], (u64)maker << 32 | child))
+		__sync_fetch_and_add(&shared.lost, 1);
+	__sync_fetch_and_add(&shared.heirs_told, 1);
+	ring(&bell, &shared.pending, &shared.rings);
+}
+
 // A child is of its parent's class until it executes a program, and a thread of its process's.
 SEC("tp_btf/task_newtask")
 int on_new_task(u64 *ctx)
 {
 	struct task_struct *child = (void *)ctx[0];
-	u8 *from = entry((u32)current_pid_tgid()), *to = entry(child->pid);
+	u32 maker = (u32)current_pid_tgid();
+	u8 *from = entry(maker), *to = entry(child->pid), group = from ? *from : 0;
 	if (to)
-		*to = from ? *from : 0;
-	if ((u32)current_pid_tgid() != shared.moved)
+		*to = group;
+	if (!(shared.kinds[group] & SPREADS) && maker != shared.moved)
 		return 0;
-	// A clone copies the mask early. It may be the one that moves its maker, now or until a moment ago.
-	u64 mine[WORDS], its[WORDS], differs = shared.moving;
+	// A clone copies the mask early: perhaps the one that moves its maker, which may have its own again by now, or may be
+	// in another move already.
+	u64 mine[WORDS], its[WORDS], differs = shared.moving && maker == shared.moved;
 	u32 end = words();
 	if (probe_read(mine, end * 8, current_task()->cpus_ptr) || probe_read(its, end * 8, child->cpus_ptr))
 		return 0;
@@ -338,11 +351,8 @@ int on_new_task(u64 *ctx)
 			break;
 		differs |= mine[at] ^ its[at];
 	}
-	if (differs) {
-		u32 number = __sync_fetch_and_add(&shared.heirs, 1);
-		shared.heir[number & (HEIRS - 1)] = child->pid;
-		ring(&bell, &shared.pending, &shared.rings);
-	}
+	if (differs)
+		tell_heir(maker, child->pid);
 	return 0;
 }
 

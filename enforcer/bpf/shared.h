@@ -8,7 +8,7 @@
 #define WORDS (CPUS / 64)
 #define THREADS 8
 #define GROUPS 256
-#define HEIRS 8
+#define HEIRS 64
 #define NOWHERE 0xffff
 
 // What a CPU runs, as one byte of its core's word; 0 is nothing that counts.
@@ -34,7 +34,8 @@ struct cpu {
 	u64 since; // when it began to run, by its run queue's clock
 	u64 born; // when it was started, in nanoseconds since boot
 	u64 switches;
-	u64 pad[3];
+	u32 process;
+	u32 pad[5];
 	u64 allowed[WORDS]; // its effective mask
 	u64 asked[WORDS]; // the mask that it set itself
 	u64 fits[WORDS]; // its effective mask within its zone
@@ -57,14 +58,15 @@ struct shared {
 	u32 gate_pending; // the same for gated classes
 	u64 rings;
 	u64 gate_rings;
-	u64 lost; // bells that found no room
+	u64 lost; // bells and heirs that found no room
 	u64 unknown; // switches to threads whose id is beyond the table
 	u32 moved; // the thread that was moved last
 	u32 moving; // whether its mask is not its own at this moment
 	u64 kept_allowed[WORDS]; // its masks meanwhile: the effective one
 	u64 kept_asked[WORDS]; // and the one that it set itself, or all ones
-	u32 heirs; // its children so far that may have got that mask
-	u32 heir[HEIRS]; // the last of them
+	u32 heirs; // children so far that may have got such a mask: those with a place below
+	u32 heirs_told; // and those that are in it
+	u64 heir[HEIRS]; // the last of them, each with its maker in the upper half; taken out by the daemon
 	u32 asked_is; // what the last question found
 	u64 asked[WORDS];
 	u64 free[WORDS]; // CPUs of cores on which nothing that counts runs

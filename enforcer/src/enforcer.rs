@@ -40,6 +40,7 @@ use crate::procfs::Procfs;
 use crate::roots::Roots;
 use crate::sensor::Sensor;
 use crate::stay::Stay;
+use crate::thread::forgets_masks;
 pub use balance::LOOK;
 use in_place::InPlace;
 
@@ -51,6 +52,8 @@ pub struct Enforcer {
     ground: Ground,
     /// Every CPU there can be, also where the plan is for a machine that this one only plays.
     possible: CpuSet,
+    /// Whether the kernel forgets a thread's own mask when its cpuset changes.
+    forgets_masks: bool,
     journal: Journal,
     plan: Arc<Plan>,
     /// What the plan says about the load.
@@ -124,6 +127,7 @@ impl Enforcer {
             accounts: Accounts::default(),
             ground: Ground::open(&roots)?,
             possible: possible_cpus(&roots, &plan),
+            forgets_masks: forgets_masks(&roots.proc),
             journal,
             assignment: Assignment::initial(&rules),
             steady_under: None,

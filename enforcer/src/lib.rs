@@ -21,6 +21,7 @@ pub mod journal;
 pub mod load;
 pub mod lock;
 pub mod member;
+pub mod moves;
 pub mod privilege;
 pub mod procfs;
 pub mod roots;

@@ -16,7 +16,7 @@ use crate::ids::Tid;
 use crate::procfs::Procfs;
 use crate::sys::sched::{SchedPolicy, SchedState};
 use crate::sys::{affinity, core_sched, sched};
-pub use mask::{Mask, Room};
+pub use mask::{Mask, Room, forgets_masks};
 use mask::{stands, write_mask};
 
 /// What a thread was before it was first touched.

@@ -37,7 +37,7 @@ fn masks_follow_a_cpuset_that_widens_and_a_thread_keeps_one_of_its_own() {
 #[test]
 fn whatever_a_killed_daemon_left_is_mended() {
     let Some(run) = run() else { return };
-    for (key, mask) in [("mended", "0-3 0-7"), ("mended.more", "0-7")] {
+    for (key, mask) in [("mended", "0-3 0-7"), ("mended.more", "0-7"), ("mended.young", "0-7")] {
         assert!(run.all(key).len() == 5 && run.all(key).iter().all(|masks| masks == mask), "{key}: {:?}", run.all(key));
     }
     run.is("after", "0-3 0-7");

@@ -233,7 +233,7 @@ impl Enforcer {
         let stays =
             self.members.get(&pid).and_then(|member| self.stays.get(&member.class)).cloned().unwrap_or_default();
         let offline = self.offline_for(pid);
-        let room = Room { possible: &self.possible, cpuset: &cpuset, offline: &offline };
+        let room = Room { possible: &self.possible, cpuset: &cpuset, offline: &offline, forgets: self.forgets_masks };
         let Some(member) = self.members.get_mut(&pid) else { return Ok(()) };
         let Some(place) = member.place.clone() else { return Ok(()) };
         let holds = placement.equal_prio == Some(EqualPrio::Hold);

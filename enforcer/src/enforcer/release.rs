@@ -8,7 +8,7 @@ use cotenant_compiler::CpuSet;
 use super::{Enforcer, Pass};
 use crate::error::KernelError;
 use crate::ids::{Pid, Tid};
-use crate::journal::Record;
+use crate::journal::{Record, moving};
 use crate::member::{NO_CLASS, Place};
 use crate::thread::{Room, Touched};
 
@@ -52,7 +52,7 @@ impl Enforcer {
         let unplaced = self.unplace(pid);
         let cpuset = self.cpuset_of(pid);
         let (procfs, offline) = (&self.procfs, self.offline_for(pid));
-        let room = Room { possible: &self.possible, cpuset: &cpuset, offline: &offline };
+        let room = Room { possible: &self.possible, cpuset: &cpuset, offline: &offline, forgets: self.forgets_masks };
         each(&mut |tid, touched| touched.restore_mask(procfs, tid, &room));
         threads.retain(|tid, _| refused.contains_key(tid));
         if let Some(member) = self.members.get_mut(&pid) {
@@ -65,6 +65,8 @@ impl Enforcer {
     /// Puts everything back and removes cotenant's groups. Afterwards nothing is managed.
     pub fn release_all(&mut self) -> Pass {
         let mut pass = Pass::default();
+        // Nobody is moved any more, so that the masks read now are those that threads asked for.
+        self.sensor = None;
         // What is still refused is to be said, though it may have been said before.
         self.failures.clear();
         for class in self.ground.classes() {
@@ -94,6 +96,9 @@ impl Enforcer {
         }
         self.drop_empty_groups(&mut pass);
         if let Err(error) = self.ground.clear() {
+            self.failed(Pid(0), error, &mut pass);
+        }
+        if let Err(error) = moving::mend(&self.roots.run, &self.procfs) {
             self.failed(Pid(0), error, &mut pass);
         }
         pass

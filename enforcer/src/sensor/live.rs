@@ -155,8 +155,7 @@ impl Sensor {
                 online: self.online.clone(),
                 possible: self.possible.clone(),
                 tally: Arc::clone(&self.tally),
-                last: None,
-                heirs: shared.heirs.load(SeqCst),
+                heirs: shared.heirs_told.load(SeqCst),
             })?);
         }
         self.program.attach()?;

@@ -4,8 +4,8 @@
 //! itself. That is not the effective mask, which is only what its cpuset leaves of it: a thread that got this one back would
 //! stay narrowed when the cpuset widens. The program reads both when the thread begins to run, which is free of charge here;
 //! where the effective one is another since, what the thread asked for is asked again. Where the mask is not the one that
-//! moved it any more, somebody else has set another meanwhile, and that one stays. A child that it makes meanwhile has its
-//! mask, and the program says so.
+//! moved it any more, somebody else has set another meanwhile, and that one stays. What the thread makes meanwhile has its
+//! mask, and the program says so: [`crate::moves`].
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -19,14 +19,16 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, clock_gettime};
 
 use super::spread::{Asked, Move, Orders, orders};
 use super::view::{Shape, known, look};
 use crate::error::{KernelError, Object, errno_of};
 use crate::ids::Tid;
-use crate::journal::moving::{Moving, MovingFile};
+use crate::journal::moving::MovingFile;
+use crate::moves::Moving;
 use crate::sys::affinity::Alone;
-use crate::sys::sensor::layout::{HEIRS, Shared};
+use crate::sys::sensor::layout::Shared;
 use crate::sys::sensor::{Asker, Memory, Ringer};
 
 /// How long a thread that was moved stays. Without it one thread in ten is moved again at once.
@@ -56,8 +58,7 @@ pub(super) struct Hands {
     pub(super) online: CpuSet,
     pub(super) possible: CpuSet,
     pub(super) tally: Arc<Tally>,
-    /// The last move, and how many children of threads being moved have been seen to.
-    pub(super) last: Option<Moving>,
+    /// How many children of threads being moved had been told of when they were last seen to.
     pub(super) heirs: u32,
 }
 
@@ -112,7 +113,8 @@ fn serve(mut hands: Hands, end: &EventFd) {
         let waited = ppoll(&mut fds, again.then(|| TimeSpec::from_duration(ARRIVAL)), None);
         let [_, ended] = fds.map(|fd| fd.any().unwrap_or(false));
         if ended || waited.is_err_and(|errno| errno != Errno::EINTR) {
-            return;
+            let memory = Arc::clone(&hands.memory);
+            return mend_heirs(&mut hands, memory.shared(), &Alone::wait());
         }
         hands.bell.hush();
         again = answer(&mut hands, &mut recent);
@@ -131,8 +133,8 @@ struct Moved {
 fn answer(hands: &mut Hands, recent: &mut Vec<Moved>) -> bool {
     let memory = Arc::clone(&hands.memory);
     let shared = memory.shared();
-    mend_heirs(hands, shared, &Alone::wait());
     for _ in 0..LOOKS {
+        mend_heirs(hands, shared, &Alone::wait());
         recent.retain(|moved: &Moved| moved.at.elapsed() < MOMENT);
         let Orders { moves, stuck } = now(shared, &hands.shape, recent);
         for it in &moves {
@@ -147,7 +149,8 @@ fn answer(hands: &mut Hands, recent: &mut Vec<Moved>) -> bool {
         stuck.iter().for_each(|core| mute(shared, *core));
         shared.pending.store(0, SeqCst);
         let Orders { moves, stuck } = now(shared, &hands.shape, recent);
-        if moves.is_empty() || shared.pending.swap(1, SeqCst) == 1 {
+        let is_done = moves.is_empty() && hands.heirs == shared.heirs_told.load(SeqCst);
+        if is_done || shared.pending.swap(1, SeqCst) == 1 {
             // Nothing to do, or it has rung again, which is answered next.
             return !stuck.is_empty();
         }
@@ -185,7 +188,7 @@ enum Done {
 
 fn carry_out(hands: &mut Hands, shared: &Shared, it: &Move) -> Done {
     let Some(known) = known(shared, it.seen) else { return Done::TooLate };
-    let masks = Alone::wait();
+    let mut masks = Alone::wait();
     let Ok(allowed) = masks.get(it.tid) else { return Done::TooLate };
     // Its cpuset may have changed since it began to run.
     let to = it.cpus.intersection(&allowed);
@@ -199,9 +202,9 @@ fn carry_out(hands: &mut Hands, shared: &Shared, it: &Move) -> Done {
         // Before Linux 6.2 the effective mask is all there is.
         None => allowed.clone(),
     };
-    let moving = Moving { tid: it.tid, born: known.born, asked, to: to.clone() };
-    // What is still to be given to heirs of the one before is known from that one.
-    mend_heirs(hands, shared, &masks);
+    let since = since_boot();
+    let moving = Moving { process: known.process, tid: it.tid, born: known.born, since, asked, to: to.clone() };
+    masks.note(moving.clone());
     shared.keep(&moving.asked, &allowed);
     shared.moved.store(it.tid.0.unsigned_abs(), SeqCst);
     shared.moving.store(1, SeqCst);
@@ -213,8 +216,6 @@ fn carry_out(hands: &mut Hands, shared: &Shared, it: &Move) -> Done {
     }
     shared.moving.store(0, SeqCst);
     hands.file.end();
-    hands.last = Some(moving);
-    mend_heirs(hands, shared, &masks);
     match moved {
         Ok(()) => Done::Moved,
         Err(error) if error.is_gone() => Done::TooLate,
@@ -227,22 +228,22 @@ fn carry_out(hands: &mut Hands, shared: &Shared, it: &Move) -> Done {
     }
 }
 
-/// Gives children of the thread that was moved last, made while it was moved, what it gave back to that thread.
+/// Gives children that were made in the middle of a move what their makers had asked for.
 fn mend_heirs(hands: &mut Hands, shared: &Shared, masks: &Alone) {
-    let Some(last) = &hands.last else { return };
-    let made = shared.heirs.load(SeqCst);
-    let new = made.wrapping_sub(hands.heirs).min(HEIRS as u32);
-    for back in 1..=new {
-        let heir = shared
-            .heir
-            .get(made.wrapping_sub(back) as usize % HEIRS)
-            .and_then(|heir| i32::try_from(heir.load(SeqCst)).ok());
-        let Some(heir) = heir.map(Tid) else { continue };
-        if masks.get(heir).is_ok_and(|now| now.is_subset(&last.to)) {
-            drop(masks.set(heir, &last.asked));
-        }
+    let told = shared.heirs_told.load(SeqCst);
+    if std::mem::replace(&mut hands.heirs, told) == told {
+        return;
     }
-    hands.heirs = made;
+    let tid = |half: u64| Tid(i32::try_from(half).unwrap_or(0));
+    for heir in shared.heir.iter().map(|place| place.swap(0, SeqCst)).filter(|heir| *heir != 0) {
+        masks.mend_heir(tid(heir >> 32), tid(heir & u64::from(u32::MAX)));
+    }
+}
+
+/// Nanoseconds by the clock that says when a thread was started.
+fn since_boot() -> u64 {
+    let now = clock_gettime(ClockId::CLOCK_BOOTTIME).map_or(Duration::ZERO, Duration::from);
+    u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// After a refusal: CPUs that are offline look idle, because the last that they ran was nothing.

@@ -24,7 +24,7 @@ use std::cmp::Reverse;
 use cotenant_compiler::{CpuId, CpuSet};
 use smallvec::{SmallVec, smallvec};
 
-use crate::ids::Tid;
+use crate::ids::{Pid, Tid};
 
 /// All that matters of a machine at one moment.
 #[derive(Debug, Clone, Default)]
@@ -80,8 +80,9 @@ pub(crate) struct Seen {
 }
 
 /// What is known of a thread that is about to be moved.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Known {
+    pub(crate) process: Pid,
     /// When it was started, in nanoseconds since boot: with the id it tells the thread from a later one.
     pub(crate) born: u64,
     /// All CPUs on which it might run, when it began to.

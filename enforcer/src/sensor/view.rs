@@ -7,7 +7,7 @@ use cotenant_compiler::topology::Topology;
 use cotenant_compiler::{CpuId, CpuSet};
 
 use super::spread::{Asked, Crowded, Free, Known, Moment, Seen, Thread};
-use crate::ids::Tid;
+use crate::ids::{Pid, Tid};
 use crate::sys::sensor::layout::{self, Shared, asked, runs};
 
 /// The machine as the program was told it.
@@ -120,7 +120,10 @@ pub(super) fn known(shared: &Shared, seen: Seen) -> Option<Known> {
             asked::NOTHING => Some(Asked::Nothing),
             _ => None,
         };
-        let known = || Known { born: state.born.load(Relaxed), allowed: shared.set(&state.allowed), asked };
+        let known = || {
+            let process = Pid(i32::try_from(state.process.load(Relaxed)).unwrap_or(0));
+            Known { process, born: state.born.load(Relaxed), allowed: shared.set(&state.allowed), asked }
+        };
         (turn == seen.turn && state.runs.load(Relaxed) & runs::SPREADS != 0).then(known)
     })
 }

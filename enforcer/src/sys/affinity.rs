@@ -11,6 +11,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::error::{KernelError, Object};
 use crate::ids::Tid;
+use crate::moves::{Child, Moving, Recent};
 
 // The kernel's mask is an array of unsigned long, ours of u64: the same bytes, except with short words and big ends.
 #[cfg(not(any(target_pointer_width = "64", target_endian = "little")))]
@@ -23,19 +24,19 @@ const FIRST_WORDS: usize = 16;
 const LAST_WORDS: usize = 1024;
 
 /// Taken by whoever reads or writes a mask, so that nobody sees the one that a thread has only for the time of a move, or
-/// writes between.
-static MASKS: Mutex<()> = Mutex::new(());
+/// writes between. It holds what the last moves were.
+static MASKS: Mutex<Recent> = Mutex::new(Recent::new());
 
 /// The masks for one thread of this process alone, until it is dropped.
 pub(crate) struct Alone {
-    _guard: MutexGuard<'static, ()>,
+    recent: MutexGuard<'static, Recent>,
 }
 
 impl Alone {
     /// Waits until nobody else of this process is at a mask.
     pub(crate) fn wait() -> Alone {
         // Nothing is left half done by whoever panicked with it.
-        Alone { _guard: MASKS.lock().unwrap_or_else(PoisonError::into_inner) }
+        Alone { recent: MASKS.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 
     /// [`get`].
@@ -46,6 +47,35 @@ impl Alone {
     /// [`set`].
     pub(crate) fn set(&self, tid: Tid, cpus: &CpuSet) -> Result<(), KernelError> {
         write(tid, cpus)
+    }
+
+    /// Notes a move that is about to be made.
+    #[cfg_attr(not(feature = "sensor"), expect(dead_code, reason = "only the sensor moves"))]
+    pub(crate) fn note(&mut self, moving: Moving) {
+        self.recent.note(moving);
+    }
+
+    /// Whether a move may have left a mask to somebody: see [`Recent::may_have_left`].
+    pub(crate) fn may_have_left(&self, mask: &CpuSet) -> bool {
+        self.recent.may_have_left(mask)
+    }
+
+    /// Gives a child what its maker asked for, where its mask is of a move that its maker was in. Returns whether it was.
+    ///
+    /// # Errors
+    /// As [`set`].
+    pub(crate) fn mend(&self, child: &Child) -> Result<bool, KernelError> {
+        self.recent.owed(child).map_or(Ok(false), |asked| write(child.tid, asked).map(|()| true))
+    }
+
+    /// The same for a child that the sensor's program names. One that has ended needs nothing.
+    #[cfg_attr(not(feature = "sensor"), expect(dead_code, reason = "only the sensor moves"))]
+    pub(crate) fn mend_heir(&self, maker: Tid, heir: Tid) {
+        if let Ok(now) = read(heir)
+            && let Some(asked) = self.recent.owed_by(maker, &now)
+        {
+            drop(write(heir, asked));
+        }
     }
 }
 

@@ -57,7 +57,6 @@ impl<T: Atomics> Mapping<T> {
         Ok(Mapping { at: at.cast(), length, bytes: bytes.get(), of: PhantomData })
     }
 
-    #[cfg_attr(not(feature = "sensor"), expect(dead_code, reason = "only the sensor has many"))]
     pub(crate) fn all(&self) -> &[T] {
         // SAFETY: the pages hold `length` values and stay mapped as long as `self`; of atomics any bytes are a value, and
         // others may write them.

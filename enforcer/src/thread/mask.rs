@@ -1,10 +1,13 @@
 //! A thread's own mask: what it asked for, what it was given, and the way back.
 
+use std::path::Path;
+
 use cotenant_compiler::CpuSet;
 use nix::errno::Errno;
 
 use crate::error::{KernelError, Object};
 use crate::ids::{Pid, Tid};
+use crate::moves::Child;
 use crate::procfs::Procfs;
 use crate::sys::affinity::{self, Alone};
 use crate::thread::Touched;
@@ -20,13 +23,15 @@ pub enum Mask {
 }
 
 impl Mask {
-    /// Reads what a thread asked for that has a mask of nobody else's making. `cpuset` is what its cpuset gives it.
+    /// Reads what a thread asked for that has a mask of nobody else's making. `cpuset` is what its cpuset gives it. One that
+    /// has the mask of a move, in the middle of which it was made, is given its maker's first.
     ///
     /// # Errors
     /// `ESRCH` where the thread has ended.
     pub(super) fn read(procfs: &Procfs, tid: Tid, cpuset: &CpuSet) -> Result<Mask, KernelError> {
         let alone = Alone::wait();
-        if cpuset.is_subset(&alone.get(tid)?) {
+        let now = alone.get(tid)?;
+        if cpuset.is_subset(&now) || is_mended(procfs, tid, &alone, now)? && cpuset.is_subset(&alone.get(tid)?) {
             return Ok(Mask::Any);
         }
         // sched_getaffinity(2) leaves out what is offline, and a thread that got such a mask back would be kept off those CPUs
@@ -105,8 +110,7 @@ impl Touched {
         };
         let ours = match &wrote {
             Some(wrote) => stands(&now, wrote, room.cpuset),
-            // Kernels before 6.2 forget a thread's own mask when its cpuset changes, and leave it with all of the cpuset.
-            None => now == *room.cpuset && now != before.intersection(room.cpuset),
+            None => room.forgets && now == *room.cpuset && now != before.intersection(room.cpuset),
         };
         if !ours {
             return Ok(());
@@ -129,6 +133,16 @@ impl Touched {
     }
 }
 
+/// Whether the thread's mask was of a move, and is not any more.
+fn is_mended(procfs: &Procfs, tid: Tid, alone: &Alone, mask: CpuSet) -> Result<bool, KernelError> {
+    if !alone.may_have_left(&mask) {
+        return Ok(false);
+    }
+    // Of every thread, found by its id, both tell of its process.
+    let (process, stat) = (procfs.status(Pid(tid.0))?.process, procfs.thread_stat(Pid(tid.0), tid)?);
+    alone.mend(&Child { tid, process, parent: stat.parent, start: stat.start, mask })
+}
+
 /// The CPUs that a thread can have at this moment.
 #[derive(Debug, Clone, Copy)]
 pub struct Room<'a> {
@@ -138,6 +152,21 @@ pub struct Room<'a> {
     pub cpuset: &'a CpuSet,
     /// What its cpuset would give it as well if it was online, and does not by itself when it is.
     pub offline: &'a CpuSet,
+    /// Whether the kernel forgets a thread's own mask when its cpuset changes, and leaves it with all of the cpuset
+    /// ([`forgets_masks`]).
+    pub forgets: bool,
+}
+
+/// Whether the running kernel forgets a thread's own mask when its cpuset changes, as all did before Linux 6.2
+/// (kernel/sched/core.c, `user_cpus_ptr`). One that cannot be told is taken to remember.
+#[must_use]
+pub fn forgets_masks(proc: &Path) -> bool {
+    let release = std::fs::read_to_string(proc.join("sys/kernel/osrelease")).unwrap_or_default();
+    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit()).map(str::parse::<u32>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) < (6, 2),
+        _ => false,
+    }
 }
 
 /// Whether a thread with this mask still has the one that was written: all of it, the part inside its cpuset, or what the

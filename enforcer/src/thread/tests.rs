@@ -1,7 +1,10 @@
 use std::sync::LazyLock;
 
 use super::*;
-use crate::testing::{Sleeper, is_root};
+use crate::ids::Pid;
+use crate::moves::{CLOCK_TICK, Moving};
+use crate::sys::affinity::Alone;
+use crate::testing::{Family, Sleeper, is_root};
 
 fn procfs() -> Procfs {
     Procfs::new("/proc")
@@ -10,7 +13,7 @@ fn procfs() -> Procfs {
 /// Of a machine with nothing offline.
 fn room(all: &CpuSet) -> Room<'_> {
     static NOTHING: LazyLock<CpuSet> = LazyLock::new(CpuSet::new);
-    Room { possible: all, cpuset: all, offline: &NOTHING }
+    Room { possible: all, cpuset: all, offline: &NOTHING, forgets: false }
 }
 
 fn all() -> CpuSet {
@@ -110,4 +113,59 @@ fn a_thread_none_of_whose_cpus_is_online_may_run_anywhere() {
     touched.restore_mask(&procfs(), tid, &Room { offline: &gone, ..room(&all) }).unwrap();
     assert_eq!(affinity::get(tid).unwrap(), all);
     assert_eq!(touched.wrote.cpus, Some(all), "to be undone when its CPUs are back");
+}
+
+#[test]
+fn a_mask_that_nobody_here_wrote_is_put_back_only_where_the_kernel_forgets_masks() {
+    let sleeper = Sleeper::start();
+    let (all, tid) = (all(), sleeper.pid().leader());
+    let one: CpuSet = all.first().into_iter().collect();
+    for (forgets, expected) in [(false, &all), (true, &one)] {
+        affinity::set(tid, &one).unwrap();
+        let mut touched =
+            Touched { start: 0, before: Before::read(&procfs(), tid, &all).unwrap(), wrote: Wrote::default() };
+        affinity::set(tid, &all).unwrap();
+        touched.restore_mask(&procfs(), tid, &Room { forgets, ..room(&all) }).unwrap();
+        assert_eq!(&affinity::get(tid).unwrap(), expected);
+    }
+}
+
+#[test]
+fn which_kernels_forget_masks() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(directory.path().join("sys/kernel")).unwrap();
+    for (release, forgets) in [
+        ("6.1.0-37-cloud-amd64", true),
+        ("6.2.0", false),
+        ("5.15.0+", true),
+        ("6.12.48", false),
+        ("7.0-rc1", false),
+        ("?", false),
+    ] {
+        std::fs::write(directory.path().join("sys/kernel/osrelease"), format!("{release}\n")).unwrap();
+        assert_eq!(forgets_masks(directory.path()), forgets, "{release}");
+    }
+}
+
+#[test]
+fn the_mask_of_a_move_that_its_maker_was_in_is_no_wish_of_a_child() {
+    let all = all();
+    let one: CpuSet = all.first().into_iter().collect();
+    let (heir, other) = (Family::start(&one), Family::start(&one));
+    let start = procfs().thread_stat(Pid(heir.child().0), heir.child()).unwrap().start;
+    // Only one of the two shells was moved.
+    let (process, tid) = (Pid(heir.shell().0), heir.shell());
+    Alone::wait().note(Moving {
+        process,
+        tid,
+        born: 0,
+        since: start * CLOCK_TICK,
+        asked: all.clone(),
+        to: one.clone(),
+    });
+    let read = |tid: Tid| Before::read(&procfs(), tid, &all).unwrap().mask;
+    assert_eq!(read(other.child()), Mask::Only(one.clone()));
+    assert_eq!(affinity::get(heir.child()).unwrap(), one);
+    assert_eq!(read(heir.child()), Mask::Any);
+    assert_eq!(affinity::get(heir.child()).unwrap(), all);
 }

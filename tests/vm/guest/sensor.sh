@@ -39,13 +39,17 @@ taskset -p 0f $thread >/dev/null
 until_so moved 100
 say own "$(yes_or_no until_so has_cpus $worker/task/$thread 0-3)"
 
-# The daemon is killed, as often as not while it moves a thread, and whatever it left is mended.
+# The daemon is killed, as often as not while it moves a thread or soon after a thread was made by one that it moved, and
+# whatever it left is mended.
 for _ in 1 2 3 4 5; do
+    start group=web web burst 2 5 3 && young=$pid
     kill -KILL $daemon
     wait $daemon 2>/dev/null
     say released "$(cotenant release)"
     say mended "$(masks $worker)"
     say mended.more "$(masks $more)"
+    say mended.young "$(masks $young)"
+    stop $young
     enforce "$policy" --eyes sensor
     until_so moved 5
 done

@@ -12,8 +12,8 @@ pub(crate) const THREADS: usize = 8;
 pub(crate) const GROUPS: usize = 256;
 /// The core of a CPU that is not watched.
 pub(crate) const NOWHERE: u16 = 0xffff;
-/// Children of a thread being moved that are remembered.
-pub(crate) const HEIRS: usize = 8;
+/// Children with a mask of a move that are remembered until they are seen to.
+pub(crate) const HEIRS: usize = 64;
 /// Entries of the roll in one value of its map.
 pub(crate) const LINE: usize = 64;
 
@@ -54,7 +54,9 @@ pub(crate) struct Cpu {
     pub(crate) born: AtomicU64,
     /// How often the CPU switched.
     pub(crate) switches: AtomicU64,
-    pad: [u64; 3],
+    /// Its process.
+    pub(crate) process: AtomicU32,
+    pad: [u32; 5],
     /// Its effective mask.
     pub(crate) allowed: [AtomicU64; WORDS],
     /// The mask that it set itself.
@@ -87,7 +89,7 @@ pub(crate) struct Shared {
     pub(crate) gate_pending: AtomicU32,
     pub(crate) rings: AtomicU64,
     pub(crate) gate_rings: AtomicU64,
-    /// Bells that found no room.
+    /// Bells and children that found no room.
     pub(crate) lost: AtomicU64,
     /// Switches to threads whose id is beyond the roll.
     pub(crate) unknown: AtomicU64,
@@ -98,9 +100,11 @@ pub(crate) struct Shared {
     /// Its masks meanwhile: the effective one, and what it is given back.
     pub(crate) kept_allowed: [AtomicU64; WORDS],
     pub(crate) kept_asked: [AtomicU64; WORDS],
-    /// How many children it had so far that may have got that mask, and the last of them.
+    /// How many children may have got such a mask so far: as they are given a place, and when they are in it.
     pub(crate) heirs: AtomicU32,
-    pub(crate) heir: [AtomicU32; HEIRS],
+    pub(crate) heirs_told: AtomicU32,
+    /// Each with its maker in the upper half; taken out by whoever sees to it.
+    pub(crate) heir: [AtomicU64; HEIRS],
     /// What the last question found: [`asked`].
     pub(crate) asked_is: AtomicU32,
     pub(crate) asked: [AtomicU64; WORDS],
