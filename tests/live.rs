@@ -7,6 +7,8 @@
 
 #[path = "live/apply.rs"]
 mod apply;
+#[path = "live/contest.rs"]
+mod contest;
 #[path = "live/enforce.rs"]
 mod enforce;
 #[path = "live/enforced.rs"]

@@ -22,7 +22,7 @@ pub use facilities::{CoreScheduling, Facilities};
 pub use host::{Host, KernelSetting, Requirement, Unmet};
 pub use remains::Astray;
 
-use cotenant_grammar::tree::{At, ClassKind, EqualPrio};
+use cotenant_grammar::tree::{At, ClassKind, EqualPrio, OnChange};
 use cotenant_grammar::{SourceSet, Span};
 
 use crate::selector::{Process, Selector};
@@ -157,6 +157,8 @@ pub enum Means {
     SchedAttr,
     /// A loop that looks at the load once a tick and rewrites sets of CPUs.
     TickLoop,
+    /// A look each second at what the threads have.
+    Look,
     /// The kernel runs threads of one cookie only on a core at the same instant.
     Cookie,
     /// A program in the kernel that sees every switch, and a thread of the daemon that acts on what it sees.
@@ -215,6 +217,12 @@ impl Placement {
         follows || self.gate.is_some() || self.stays_on_last_cpu()
     }
 
+    /// Whether what somebody else changes of a thread is set back.
+    #[must_use]
+    pub fn insists(&self) -> bool {
+        self.demands.on_change == Some(OnChange::Insist)
+    }
+
     /// Whether each of its threads is kept on the CPU where it last ran. Held threads stay anyway.
     #[must_use]
     pub fn stays_on_last_cpu(&self) -> bool {
@@ -264,6 +272,7 @@ impl Means {
             Means::Pinning => "one CPU a thread",
             Means::SchedAttr => "sched_setattr",
             Means::TickLoop => "tick loop",
+            Means::Look => "look each second",
             Means::Cookie => "core-scheduling cookie",
             Means::Sensor => "sensor",
             Means::Nothing => "nothing to do",

@@ -184,6 +184,9 @@ impl Daemon {
                 if self.enforcer.may_be_unbalanced() {
                     pass.add(self.enforcer.balance(now));
                 }
+                if self.enforcer.has_to_insist() {
+                    pass.add(self.enforcer.insist(now));
+                }
                 self.count(&pass, host);
             }
             if ready.watch {
@@ -225,7 +228,7 @@ impl Daemon {
     fn rhythm(&self, tick: Duration) -> Option<Duration> {
         match self.enforcer.is_reactive_now() {
             true => Some(tick),
-            false => self.enforcer.may_be_unbalanced().then_some(LOOK),
+            false => (self.enforcer.may_be_unbalanced() || self.enforcer.has_to_insist()).then_some(LOOK),
         }
     }
 
@@ -250,6 +253,8 @@ impl Daemon {
     fn count(&mut self, pass: &Pass, host: &mut dyn Host) {
         self.counters.placed += pass.placed as u64;
         self.counters.released += pass.released as u64;
+        self.counters.contested += pass.contested.len() as u64;
+        pass.contested.iter().for_each(|contested| host.tell(&Notice::Contested(contested)));
         if pass.failures.is_empty() {
             return;
         }

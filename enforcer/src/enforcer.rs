@@ -9,6 +9,7 @@ mod balance;
 mod conform;
 mod cookie;
 mod in_place;
+mod insist;
 mod machine;
 mod membership;
 mod pins;
@@ -22,11 +23,13 @@ mod tick;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use cotenant_compiler::plan::{Placement, PlannedClass};
 use cotenant_compiler::{CpuId, CpuSet, Plan};
 
 use crate::accounts::Accounts;
+use crate::contest::Contest;
 use crate::cookies::{self, Cookies};
 use crate::decide::{Assignment, Load, Rules, Share};
 use crate::error::KernelError;
@@ -43,6 +46,7 @@ use crate::stay::Stay;
 use crate::thread::forgets_masks;
 pub use balance::LOOK;
 use in_place::InPlace;
+pub use insist::Contested;
 
 /// Keeps one plan true. Every change it makes is journalled before it is made.
 pub struct Enforcer {
@@ -68,6 +72,10 @@ pub struct Enforcer {
     /// For classes that prefer the last CPU: where each thread may run.
     stays: HashMap<usize, HashMap<Tid, Stay>>,
     failures: HashMap<Pid, Failure>,
+    /// Processes that somebody else changes as well.
+    contests: HashMap<Pid, Contest>,
+    /// When it was last looked after those on which classes insist.
+    insisted: Option<Instant>,
     /// Classes whose share could not be written, to be tried again.
     behind: BTreeSet<usize>,
     load: LoadReader,
@@ -97,6 +105,8 @@ pub struct Pass {
     pub released: usize,
     /// What was refused, one entry a process.
     pub failures: Vec<Failure>,
+    /// Processes that became contested.
+    pub contested: Vec<Contested>,
 }
 
 impl Pass {
@@ -105,6 +115,7 @@ impl Pass {
         self.placed += other.placed;
         self.released += other.released;
         self.failures.extend(other.failures);
+        self.contested.extend(other.contested);
     }
 }
 
@@ -139,6 +150,8 @@ impl Enforcer {
             weighed: balance::Weighed::default(),
             stays: HashMap::new(),
             failures: HashMap::new(),
+            contests: HashMap::new(),
+            insisted: None,
             behind: BTreeSet::new(),
             load: LoadReader::new(privilege::open_files()),
             cookies: Cookies::default(),

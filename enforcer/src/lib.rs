@@ -6,6 +6,7 @@
 
 pub mod accounts;
 pub mod cgroup;
+mod contest;
 pub mod control;
 pub mod cookies;
 pub mod daemon;

@@ -60,6 +60,10 @@ pub struct MemberStatus {
     pub threads: usize,
     /// How many of them the kernel shows as the class wants them.
     pub conforming: usize,
+    /// How many of them have something that somebody else set after they were placed.
+    pub theirs: usize,
+    /// Whether somebody else changes again and again what the class insists on.
+    pub contested: bool,
 }
 
 impl ClassStatus {
@@ -136,10 +140,13 @@ impl Enforcer {
             place: member.place.as_ref().map_or("none", Place::word),
             reason: match &member.place {
                 Some(Place::Affinity(reason)) => Some(reason),
+                Some(Place::Moved(_)) if self.is_moved_on(pid) => Some("somebody else moved it on"),
                 _ => None,
             },
             conforming: threads.iter().filter(conforms).count(),
             threads: threads.len(),
+            theirs: self.theirs(pid),
+            contested: self.is_contested(pid),
         })
     }
 }

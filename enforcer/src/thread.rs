@@ -240,6 +240,39 @@ impl Touched {
         }
     }
 
+    /// Whether somebody else has set anything else than what was written. `cpuset` is what the thread's cpuset gives it.
+    ///
+    /// # Errors
+    /// `ESRCH` where the thread has ended.
+    pub fn is_changed(&self, tid: Tid, cpuset: &CpuSet) -> Result<bool, KernelError> {
+        Ok(self.has_another_mask(tid, cpuset)? || self.is_scheduled_otherwise(tid)?.is_some())
+    }
+
+    /// Takes what somebody else set meanwhile for what the thread was, so that what a class wants is written anew. Returns
+    /// whether there was anything.
+    ///
+    /// # Errors
+    /// `ESRCH` where the thread has ended.
+    pub fn concede(&mut self, procfs: &Procfs, tid: Tid, cpuset: &CpuSet) -> Result<bool, KernelError> {
+        let another_mask = self.has_another_mask(tid, cpuset)?;
+        if another_mask {
+            self.yield_mask(procfs, tid, cpuset)?;
+        }
+        let otherwise = self.is_scheduled_otherwise(tid)?;
+        if let Some(now) = otherwise {
+            self.before.sched = now;
+            self.wrote.sched = None;
+        }
+        Ok(another_mask || otherwise.is_some())
+    }
+
+    /// How the thread is scheduled, where that is not what was written.
+    fn is_scheduled_otherwise(&self, tid: Tid) -> Result<Option<SchedState>, KernelError> {
+        let Some(wrote) = &self.wrote.sched else { return Ok(None) };
+        let now = sched::get(tid)?;
+        Ok((!same(&now, wrote)).then_some(now))
+    }
+
     /// Undoes the attributes, where they still stand as written.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use cotenant_compiler::CpuSet;
 
 use super::counted::counted;
 use super::printable;
-use super::status_json::{Class, Document};
+use super::status_json::{Class, Document, Member};
 use super::table::{Fit, fit, lines, row, table};
 use crate::failure::Failure;
 use crate::terminal::Look;
@@ -135,12 +135,24 @@ fn members(class: &Class, look: Look) -> String {
             ]
             .into_iter()
             .chain(cookied.then(|| cookies(&member.cookies)))
-            .chain([member.reason.clone().unwrap_or_default()]),
+            .chain([remark(member)]),
         );
     }
     let more = class.members.len().saturating_sub(MEMBERS_SHOWN);
     let more = if more == 0 { String::new() } else { format!("and {more} more\n") };
     format!("\n{} class {}\n\n{}{more}", class.kind, printable(&class.name), lines(&mut listed))
+}
+
+/// What else is to be said of a process.
+fn remark(member: &Member) -> String {
+    let theirs = match member.theirs {
+        0 => None,
+        theirs if theirs == member.threads => Some("changed by somebody else".to_owned()),
+        theirs => Some(format!("{theirs} changed by somebody else")),
+    };
+    let contested = member.contested.then(|| "contested".to_owned());
+    let remarks: Vec<String> = [contested, theirs, member.reason.clone()].into_iter().flatten().collect();
+    remarks.join("; ")
 }
 
 /// How each clause is kept; reactive ones within a tick of this daemon.
@@ -152,6 +164,7 @@ fn promises(document: &Document, look: Look) -> String {
             any = true;
             let strength = match (clause.strength.as_str(), clause.means.as_str()) {
                 ("reactive", "sensor") => "reactive, 0.1 ms".to_owned(),
+                ("reactive", "look each second") => "reactive, 1 s".to_owned(),
                 ("reactive", _) => format!("reactive, {} ms", document.daemon.tick_ms),
                 (other, _) => other.to_owned(),
             };

@@ -30,6 +30,9 @@ pub(super) struct Daemon {
     pub(super) ticks: u64,
     pub(super) placed: u64,
     pub(super) released: u64,
+    /// Processes that became contested.
+    #[serde(default)]
+    pub(super) contested: u64,
     /// `sensor` or `tick loop`: what watches for clauses that the kernel does not keep by itself.
     pub(super) eyes: String,
     /// What the sensor saw and did; null without one.
@@ -99,6 +102,12 @@ pub(super) struct Member {
     pub(super) cookies: Vec<String>,
     pub(super) threads: usize,
     pub(super) conforming: usize,
+    /// Threads that have something which somebody else set after they were placed.
+    #[serde(default)]
+    pub(super) theirs: usize,
+    /// Whether somebody else changes again and again what the class insists on.
+    #[serde(default)]
+    pub(super) contested: bool,
 }
 
 /// Something the kernel refused.
@@ -123,6 +132,7 @@ pub(crate) fn status_json(view: &View<'_>) -> String {
             ticks: counters.ticks,
             placed: counters.placed,
             released: counters.released,
+            contested: counters.contested,
             eyes: if view.sight.is_some() { "sensor" } else { "tick loop" }.to_owned(),
             sensor: view.sight.map(sensor),
             last_reload: view.last_reload.map(last_reload),
@@ -184,6 +194,8 @@ fn member(member: &MemberStatus) -> Member {
         cookies: member.cookies.iter().map(ToString::to_string).collect(),
         threads: member.threads,
         conforming: member.conforming,
+        theirs: member.theirs,
+        contested: member.contested,
     }
 }
 

@@ -7,7 +7,7 @@ use cotenant_compiler::Plan;
 use cotenant_compiler::plan::{Astray, Change};
 use cotenant_compiler::topology::Topology;
 
-use crate::enforcer::{Failure, Pass};
+use crate::enforcer::{Contested, Failure, Pass};
 use crate::error::KernelError;
 use crate::sensor::Sight;
 use crate::status::Status;
@@ -25,6 +25,8 @@ pub struct Counters {
     pub placed: u64,
     /// Processes put back because they left their class.
     pub released: u64,
+    /// Processes that became contested.
+    pub contested: u64,
 }
 
 /// Why the policy is read again.
@@ -67,6 +69,8 @@ pub enum Notice<'a> {
     Lost(&'a Pass),
     /// The kernel refused something for a process.
     Refused(&'a Failure),
+    /// Somebody else changes again and again what a class insists on.
+    Contested(&'a Contested),
     /// Something works less well than it could; what, and why.
     Weaker(&'static str, &'a KernelError),
     /// Everything was put back.

@@ -143,7 +143,9 @@ impl Enforcer {
             Some(Place::Affinity(_)) => !everywhere && stopped,
             None => false,
         };
-        if stands && same_class {
+        // Where somebody else moved it on, it is theirs.
+        let taken = matches!(place, Some(Place::Moved(_))) && !self.ground.is_own(path) && !placement.insists();
+        if same_class && (stands || taken) {
             return Ok(());
         }
         if !same_class {

@@ -179,10 +179,23 @@ impl InPlace {
         Record::Group { path: path.to_owned(), before, wrote, frozen: self.frozen }
     }
 
-    /// Gives the group these CPUs, and stops it or lets it run.
+    /// Takes what somebody else gave the group meanwhile for what it was. Returns whether there was anything.
+    pub(super) fn concede(&mut self) -> Result<bool, KernelError> {
+        if has_still(&self.group, &self.wrote)? {
+            return Ok(false);
+        }
+        self.before = self.group.cpus()?;
+        self.wrote = self.before.clone();
+        Ok(true)
+    }
+
+    /// Gives the group these CPUs, and stops it or lets it run. CPUs that somebody else gave it are theirs.
     fn give(&mut self, path: &Path, cpus: &CpuSet, frozen: bool, journal: &mut Journal) -> Result<(), KernelError> {
         // Version 1 freezes in another tree, where the class has a group.
         let frozen = frozen && self.group.version() == Version::V2;
+        let theirs = self.wrote != *cpus && !has_still(&self.group, &self.wrote)?;
+        let wrote_last = self.wrote.clone();
+        let cpus = if theirs { &wrote_last } else { cpus };
         if (&self.wrote, self.frozen) == (cpus, frozen) {
             return Ok(());
         }

@@ -162,6 +162,7 @@ impl Enforcer {
 
     /// Drops a process that has ended.
     pub(super) fn forget(&mut self, pid: Pid) {
+        self.contests.remove(&pid);
         self.failures.remove(&pid);
         if self.members.remove(&pid).is_some() {
             // A line too many in the journal is found to be void by its start time.

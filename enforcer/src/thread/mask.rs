@@ -67,14 +67,18 @@ impl Touched {
         Ok((!holds).then(|| cpus.clone()))
     }
 
+    /// Whether somebody else has set another mask than was written.
+    pub(super) fn has_another_mask(&self, tid: Tid, cpuset: &CpuSet) -> Result<bool, KernelError> {
+        let Some(wrote) = &self.wrote.cpus else { return Ok(false) };
+        Ok(!stands(&affinity::get(tid)?, wrote, cpuset))
+    }
+
     /// Takes what somebody else set meanwhile for what the thread was, before another class places it.
     ///
     /// # Errors
     /// `ESRCH` where the thread has ended.
     pub fn yield_mask(&mut self, procfs: &Procfs, tid: Tid, cpuset: &CpuSet) -> Result<(), KernelError> {
-        let Some(wrote) = &self.wrote.cpus else { return Ok(()) };
-        let now = affinity::get(tid)?;
-        if !stands(&now, wrote, cpuset) {
+        if self.has_another_mask(tid, cpuset)? {
             self.wrote.cpus = None;
             self.before.mask = Mask::read(procfs, tid, cpuset)?;
         }

@@ -29,6 +29,12 @@ pub(super) fn notice(notice: &Notice<'_>) {
         Notice::Refused(failure) => {
             warn!(pid = failure.pid.0, class = failure.class, "{}: left as it is", failure.error);
         }
+        Notice::Contested(it) => warn!(
+            pid = it.pid.0,
+            class = it.class,
+            "contested: something else changes again and again what the class insists on; it is set back less and less often. \
+             Find out what (`auditctl -a always,exit -S sched_setaffinity,sched_setattr,setpriority`), or say `yield`"
+        ),
         Notice::Weaker(what, error) => warn!("{what}: {error}"),
         Notice::Released(pass) => info!(processes = pass.released, "everything is put back"),
         Notice::Reloaded(Cause::Machine, reload, pass) => machine(reload, pass),

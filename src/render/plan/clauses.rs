@@ -53,11 +53,19 @@ fn place(span: Span, plan: &Plan, look: Look) -> String {
 pub(super) fn legend(plan: &Plan) -> String {
     let clauses = || plan.classes.iter().filter_map(|class| class.placement.as_ref()).flat_map(|it| &it.clauses);
     let watched = |means: Means| clauses().any(|it| it.strength == Strength::Reactive && it.means == means);
-    let reactive = match (watched(Means::Sensor), watched(Means::TickLoop)) {
+    let mut reactive = match (watched(Means::Sensor), watched(Means::TickLoop)) {
         (true, true) => format!("the sensor keeps it within {SENSOR}, the tick loop within one tick, {TICK}"),
         (true, false) => format!("the sensor keeps it, within {SENSOR} as a rule"),
-        _ => format!("a loop keeps it, within one tick, {TICK}"),
+        (false, true) => format!("a loop keeps it, within one tick, {TICK}"),
+        (false, false) => String::new(),
     };
+    if watched(Means::Look) {
+        reactive.push_str(if reactive.is_empty() {
+            "a look each second keeps it"
+        } else {
+            "; what is insisted on, within a second"
+        });
+    }
     let meanings = [
         (Strength::Strict, "the kernel guarantees it".to_owned()),
         (Strength::Bounded, "the kernel keeps it, but for the share that is stated".to_owned()),

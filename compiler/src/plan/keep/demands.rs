@@ -2,7 +2,7 @@
 //! so many words: none is left out.
 
 use cotenant_grammar::Span;
-use cotenant_grammar::tree::{ClassKind, Duration, Field, IdleUnit};
+use cotenant_grammar::tree::{ClassKind, Duration, Field, IdleUnit, OnChange};
 
 use super::kept;
 use crate::plan::{Gate, KeptClause, Means, Placement, Preference, Strength};
@@ -19,6 +19,7 @@ pub(super) fn clauses(class: &PolicyClass, placement: &Placement, topology: &Top
         wait(class, placement),
         ceiling(class, placement),
         runtime(class),
+        on_change(class),
     ]
     .into_iter()
     .flatten()
@@ -33,7 +34,6 @@ pub(super) fn clauses(class: &PolicyClass, placement: &Placement, topology: &Top
     let bandwidth = it.memory_bandwidth;
     refuse(bandwidth.map(|it| format!("memory bandwidth at most {}", it.0.value)), bandwidth.map(|it| it.1));
     refuse(it.llc_share.map(|it| format!("llc at most {}", it.0.value)), it.llc_share.map(|it| it.1));
-    refuse(it.on_change.map(|it| it.value.word().to_owned()), it.on_change.map(|it| it.span));
     refuse(it.place_by.map(|it| format!("place by {}", it.0.word())), it.place_by.map(|it| it.1));
     all
 }
@@ -163,6 +163,17 @@ fn ceiling(class: &PolicyClass, placement: &Placement) -> Option<KeptClause> {
         None => format!("CPUs {} only", placement.reach().brief()),
     };
     Some(kept(text, Some(span), effect, Means::AllowedCpus, Strength::Strict))
+}
+
+fn on_change(class: &PolicyClass) -> Option<KeptClause> {
+    let it = class.settings.on_change.as_ref()?;
+    let (effect, means, strength) = match it.value {
+        OnChange::Insist => {
+            ("what somebody else changes is set back, at a look each second", Means::Look, Strength::Reactive)
+        }
+        OnChange::Yield => ("what somebody else changes is theirs", Means::Nothing, Strength::Strict),
+    };
+    Some(kept(it.value.word(), Some(it.span), effect.to_owned(), means, strength))
 }
 
 /// `runtime … every …` and `deadline …` are one setting of the kernel's.
