@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cotenant_compiler::topology::TopologySource;
 
-use crate::commands::{apply, enforce, explain, fmt, lint, plan, release, status, topology};
+use crate::commands::{apply, enforce, explain, fmt, lint, plan, release, status, topology, why};
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 
@@ -38,6 +38,7 @@ Examples:
   cotenant fmt /etc/cotenant            lay out every policy of a directory
   cotenant enforce web.policy           keep it true, until ^C puts everything back
   cotenant status                       what is enforced now, and what the kernel says of it
+  cotenant why 4242                     the clause that placed a process, and what became of it
   cotenant explain unknown-word         what a finding means, and what to do about it
 
 Exit codes:
@@ -56,6 +57,7 @@ pub(crate) enum Command {
     Enforce(enforce::Options),
     Release(release::Options),
     Status(status::Options),
+    Why(why::Options),
     Explain(explain::Options),
     Topology(topology::Options),
 }
@@ -71,6 +73,7 @@ impl Command {
             Command::Enforce(options) => enforce::run(&options),
             Command::Release(options) => release::run(&options),
             Command::Status(options) => status::run(&options),
+            Command::Why(options) => why::run(&options),
             Command::Explain(options) => explain::run(&options),
             Command::Topology(options) => topology::run(&options),
         }

@@ -9,3 +9,4 @@ pub(crate) mod plan;
 pub(crate) mod release;
 pub(crate) mod status;
 pub(crate) mod topology;
+pub(crate) mod why;

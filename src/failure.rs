@@ -25,6 +25,12 @@ impl Failure {
         Failure { help: Some(help.into()), ..self }
     }
 
+    /// Adds another thing to do about it.
+    pub(crate) fn or_help(self, another: &str) -> Failure {
+        let help = self.help.map_or_else(|| another.to_owned(), |help| format!("{help}; {another}"));
+        Failure { help: Some(help), ..self }
+    }
+
     /// The failure as it is said: what, and below it what to do about it.
     pub(crate) fn text(&self) -> String {
         let mut text = format!("error: {}\n", printable(&self.message));

@@ -14,6 +14,7 @@ mod outcome;
 mod pages;
 mod render;
 mod terminal;
+mod why;
 
 use std::process::ExitCode;
 

@@ -22,6 +22,8 @@ mod svg;
 mod table;
 mod topology;
 mod topology_json;
+mod why;
+mod why_json;
 
 pub(crate) use diff::diff;
 pub(crate) use diff_json::diff_json;
@@ -40,6 +42,8 @@ pub(crate) use summary::{found, passed};
 pub(crate) use svg::plan_svg;
 pub(crate) use topology::topology;
 pub(crate) use topology_json::{Machine, topology_json};
+pub(crate) use why::why;
+pub(crate) use why_json::{Answer, Enforced, Fields, Reason, Site, Tried, story_json, why_json};
 
 /// The version of every JSON document this program writes. It changes when a field is removed or comes to mean something
 /// else; added fields leave it alone.

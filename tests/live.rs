@@ -23,3 +23,5 @@ mod sensor;
 mod soak;
 #[path = "live/stage.rs"]
 mod stage;
+#[path = "live/why.rs"]
+mod why;

@@ -4,6 +4,7 @@ mod cgroup_path;
 mod container;
 mod pattern;
 mod process;
+mod reasons;
 mod script;
 
 pub(crate) use cgroup_path::without_suffix;
@@ -11,6 +12,7 @@ pub use cgroup_path::{innermost_unit, slices};
 pub use container::containers;
 pub use pattern::{BadGlob, Pattern, Scope};
 pub use process::{Account, Fields, Process};
+pub use reasons::Comparison;
 pub use script::script;
 
 use std::fmt;

@@ -13,6 +13,7 @@ use nix::unistd::{getegid, geteuid};
 
 use crate::enforcer::Pass;
 use crate::error::{KernelError, errno_of};
+use crate::ids::Pid;
 
 /// How long a client may keep the daemon waiting, all its pauses together.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -27,6 +28,8 @@ pub enum Request {
     Status,
     /// Hand out the policy in force: its texts, and the machine it is enforced for.
     Policy,
+    /// Say all that is known of a process.
+    Why(Pid),
     /// Read the policy again.
     Reload,
     /// Put everything back and end.
@@ -34,15 +37,26 @@ pub enum Request {
 }
 
 impl Request {
-    const ALL: [Request; 4] = [Request::Status, Request::Policy, Request::Reload, Request::Release];
-
-    fn word(self) -> &'static str {
+    /// As it is sent.
+    fn line(self) -> String {
         match self {
-            Request::Status => "status",
-            Request::Policy => "policy",
-            Request::Reload => "reload",
-            Request::Release => "release",
+            Request::Status => "status".to_owned(),
+            Request::Policy => "policy".to_owned(),
+            Request::Why(pid) => format!("why {pid}"),
+            Request::Reload => "reload".to_owned(),
+            Request::Release => "release".to_owned(),
         }
+    }
+
+    fn of_line(line: &str) -> Option<Request> {
+        Some(match line.trim_end().split_once(' ').unwrap_or((line.trim_end(), "")) {
+            ("status", "") => Request::Status,
+            ("policy", "") => Request::Policy,
+            ("why", pid) => Request::Why(Pid(pid.parse().ok().filter(|pid| *pid > 0)?)),
+            ("reload", "") => Request::Reload,
+            ("release", "") => Request::Release,
+            _ => return None,
+        })
     }
 }
 
@@ -161,8 +175,7 @@ fn read(stream: &UnixStream) -> Option<Request> {
             return None;
         }
     }
-    let line = std::str::from_utf8(&line).ok()?;
-    Request::ALL.into_iter().find(|request| request.word() == line.trim_end())
+    Request::of_line(std::str::from_utf8(&line).ok()?)
 }
 
 /// Asks the daemon of this run directory; none where nobody listens there. A request that the daemon does not know is
@@ -178,7 +191,7 @@ pub fn ask(run: &Path, request: Request) -> Result<Option<Vec<u8>>, KernelError>
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => return Ok(None),
         Err(error) => return Err(fail("connect")(error)),
     };
-    stream.write_all(request.word().as_bytes()).map_err(fail("write"))?;
+    stream.write_all(request.line().as_bytes()).map_err(fail("write"))?;
     stream.shutdown(std::net::Shutdown::Write).map_err(fail("write"))?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).map_err(fail("read"))?;
@@ -221,6 +234,16 @@ mod tests {
         assert_eq!(client.join().unwrap(), Some(b"done".to_vec()));
         drop(control);
         assert!(!socket(run.path()).exists());
+    }
+
+    #[test]
+    fn requests_are_told_apart_and_nothing_else_is_one() {
+        for request in [Request::Status, Request::Policy, Request::Why(Pid(12)), Request::Reload, Request::Release] {
+            assert_eq!(Request::of_line(&format!("{}\n", request.line())), Some(request));
+        }
+        for nonsense in ["", "why", "why 0", "why -3", "why x", "why 1 2", "status 1", "Status", "releasenow"] {
+            assert_eq!(Request::of_line(nonsense), None, "{nonsense}");
+        }
     }
 
     #[test]

@@ -213,6 +213,7 @@ impl Daemon {
                 let answer = match request {
                     Request::Release => return Ok(Some(client)),
                     Request::Policy => host.encode_policy(&self.whole),
+                    Request::Why(pid) => host.encode_story(self.enforcer.story(pid).as_ref()),
                     Request::Reload => {
                         self.reload(Cause::Asked, host);
                         host.encode(&self.view(settings))

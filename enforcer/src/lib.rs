@@ -29,6 +29,7 @@ pub mod roots;
 pub mod sensor;
 pub mod status;
 pub mod stay;
+pub mod story;
 pub mod subject;
 pub mod sys;
 #[cfg(test)]

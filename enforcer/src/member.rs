@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use crate::ids::{Pid, Tid};
 use crate::thread::Touched;
@@ -64,6 +65,8 @@ pub struct Member {
     pub class: usize,
     /// Why.
     pub joined: Joined,
+    /// Since when it is in it.
+    pub since: SystemTime,
     /// Its parent when it joined; an orphan gets another.
     pub parent: Pid,
     /// How it is placed; absent until it is.

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use cotenant_compiler::selector::{Account, Process};
+use nix::unistd::{Gid, Group, Uid, User};
 
 use crate::accounts::Accounts;
 use crate::ids::Pid;
@@ -71,6 +72,18 @@ impl Process for Subject<'_> {
 
     fn group_is(&self, account: &Account) -> bool {
         self.status().is_some_and(|status| self.accounts.is_group(account, status.group))
+    }
+
+    fn user(&self) -> Option<String> {
+        let uid = self.status()?.user;
+        let known = User::from_uid(Uid::from_raw(uid)).ok().flatten();
+        Some(known.map_or_else(|| uid.to_string(), |user| format!("{} ({uid})", user.name)))
+    }
+
+    fn group(&self) -> Option<String> {
+        let gid = self.status()?.group;
+        let known = Group::from_gid(Gid::from_raw(gid)).ok().flatten();
+        Some(known.map_or_else(|| gid.to_string(), |group| format!("{} ({gid})", group.name)))
     }
 
     fn cgroups(&self) -> &[Vec<u8>] {

@@ -12,15 +12,20 @@ use crate::terminal::Look;
 /// Every diagnostic with its text, separated by blank lines.
 pub(crate) fn human(diagnostics: &Diagnostics, sources: &SourceSet, look: Look) -> String {
     let index = Index::new(sources);
-    diagnostics.iter().map(|diagnostic| one(diagnostic, &index, look) + "\n").collect()
+    let head = |it: &Diagnostic| format!("{}[{}]:", it.severity.word(), it.code.0);
+    diagnostics.iter().map(|diagnostic| one(&head(diagnostic), diagnostic, &index, look) + "\n").collect()
 }
 
-fn one(diagnostic: &Diagnostic, index: &Index, look: Look) -> String {
+/// One place with something to say about it that is no finding; `head` stands before it.
+pub(super) fn marked(head: &str, what: &Diagnostic, sources: &SourceSet, look: Look) -> String {
+    one(head, what, &Index::new(sources), look)
+}
+
+fn one(head: &str, diagnostic: &Diagnostic, index: &Index, look: Look) -> String {
     let mut theme = if look.colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     // In the icon's place: it is the one piece that takes the severity's colour and stands before the message.
-    let head = format!("{}[{}]:", diagnostic.severity.word(), diagnostic.code.0);
     let characters = &mut theme.characters;
-    (characters.error, characters.warning, characters.advice) = (head.clone(), head.clone(), head);
+    (characters.error, characters.warning, characters.advice) = (head.to_owned(), head.to_owned(), head.to_owned());
     let handler = GraphicalReportHandler::new_themed(theme)
         .with_wrap_lines(false)
         .with_context_lines(1)
@@ -38,7 +43,7 @@ fn one(diagnostic: &Diagnostic, index: &Index, look: Look) -> String {
     match handler.render_report(&mut text, &report) {
         Ok(()) => text,
         // miette gives up where it cannot show a place; the finding still counts.
-        Err(fmt::Error) => format!("{}[{}]: {}\n", diagnostic.severity.word(), diagnostic.code.0, report.message),
+        Err(fmt::Error) => format!("{head} {}\n", report.message),
     }
 }
 

@@ -42,6 +42,14 @@ pub trait Process {
     fn user_is(&self, account: &Account) -> bool;
     /// Whether the effective group is this one.
     fn group_is(&self, account: &Account) -> bool;
+    /// The effective user, to be shown: name, where known, and number.
+    fn user(&self) -> Option<String> {
+        None
+    }
+    /// The effective group, likewise.
+    fn group(&self) -> Option<String> {
+        None
+    }
     /// Every distinct cgroup path of the process, other than groups that cotenant made.
     fn cgroups(&self) -> &[Vec<u8>];
     /// The name of the thread in question; none where it is asked about a process as a whole.
@@ -81,6 +89,10 @@ pub struct Fields {
     pub parent: Option<Box<Fields>>,
 }
 
+fn shown((name, id): &(String, u32)) -> String {
+    if name.is_empty() { id.to_string() } else { format!("{name} ({id})") }
+}
+
 fn is(account: &Account, known: &(String, u32)) -> bool {
     match account {
         Account::Name(name) => *name == known.0,
@@ -107,6 +119,14 @@ impl Process for Fields {
 
     fn group_is(&self, account: &Account) -> bool {
         is(account, &self.group)
+    }
+
+    fn user(&self) -> Option<String> {
+        Some(shown(&self.user))
+    }
+
+    fn group(&self) -> Option<String> {
+        Some(shown(&self.group))
     }
 
     fn cgroups(&self) -> &[Vec<u8>] {

@@ -11,6 +11,7 @@ use crate::enforcer::{Contested, Failure, Pass};
 use crate::error::KernelError;
 use crate::sensor::Sight;
 use crate::status::Status;
+use crate::story::Story;
 
 /// Counts since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -96,6 +97,8 @@ pub trait Host {
     fn encode(&self, view: &View<'_>) -> Vec<u8>;
     /// Puts the policy in force into the form that the control socket speaks.
     fn encode_policy(&self, plan: &Plan) -> Vec<u8>;
+    /// Puts what is known of a process into the form that the control socket speaks; none of one in no class.
+    fn encode_story(&self, story: Option<&Story>) -> Vec<u8>;
 }
 
 /// All there is to say about a running daemon.

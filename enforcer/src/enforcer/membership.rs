@@ -4,6 +4,8 @@
 //! the process leaves, unless the class it was in keeps its descendants. A process in no class is looked at again when its
 //! user, group or name changes, because daemons drop privileges after their exec; a member stays whatever it calls itself.
 
+use std::time::SystemTime;
+
 use cotenant_compiler::Plan;
 
 use super::{Enforcer, Pass};
@@ -72,6 +74,7 @@ impl Enforcer {
             start: stat.start,
             class: from.class,
             joined: Joined::Forked,
+            since: SystemTime::now(),
             parent,
             place: from.place.clone(),
             placed_for: from.placed_for.clone(),
@@ -180,12 +183,16 @@ impl Enforcer {
             start: stat.start,
             class,
             joined,
+            since: SystemTime::now(),
             parent: stat.parent,
             place: None,
             placed_for: None,
             threads: Default::default(),
         };
         let member = self.members.entry(pid).or_insert_with(new);
+        if before != Some(class) {
+            member.since = SystemTime::now();
+        }
         (member.class, member.joined) = (class, joined);
         before != Some(class)
     }

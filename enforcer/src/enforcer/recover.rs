@@ -1,6 +1,7 @@
 //! What nobody watched being made: the leavings of a run that ended without a word, and processes whose events were lost.
 
 use std::collections::HashSet;
+use std::time::SystemTime;
 
 use super::in_place::give_back;
 use super::{Enforcer, Pass};
@@ -136,6 +137,7 @@ impl Enforcer {
             start,
             class: NO_CLASS,
             joined: Joined::Matched,
+            since: SystemTime::now(),
             parent: Pid(0),
             place: None,
             placed_for: None,

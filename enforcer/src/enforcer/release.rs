@@ -1,7 +1,7 @@
 //! The way back: everything touched becomes what it was, unless somebody else changed it since.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cotenant_compiler::CpuSet;
 
@@ -10,6 +10,7 @@ use crate::error::KernelError;
 use crate::ids::{Pid, Tid};
 use crate::journal::{Record, moving};
 use crate::member::{NO_CLASS, Place};
+use crate::procfs::Cgroups;
 use crate::thread::{Room, Touched};
 
 impl Enforcer {
@@ -119,9 +120,14 @@ impl Enforcer {
     }
 
     /// The CPUs that the process's cpuset gives it now.
-    pub(super) fn cpuset_of(&self, pid: Pid) -> CpuSet {
+    pub(crate) fn cpuset_of(&self, pid: Pid) -> CpuSet {
         let cgroups = self.procfs.cgroups(pid).unwrap_or_default();
         self.ground.cpus_of(&cgroups, self.plan.topology.online())
+    }
+
+    /// The group in the hierarchy with CPU sets, from its root.
+    pub(crate) fn group_of(&self, cgroups: &Cgroups) -> Option<PathBuf> {
+        self.ground.path_of(cgroups).map(Path::to_owned)
     }
 
     /// The CPUs that the process lacks because they are offline, and would not get back by itself: in the root cpuset the kernel

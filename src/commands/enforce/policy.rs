@@ -6,6 +6,7 @@ use cotenant_compiler::Plan;
 use cotenant_compiler::plan::Facilities;
 use cotenant_compiler::topology::{Topology, TopologySource};
 use cotenant_enforcer::daemon::{Cause, Host, Notice, View};
+use cotenant_enforcer::story::Story;
 use cotenant_grammar::SourceSet;
 
 use super::log;
@@ -115,6 +116,10 @@ impl Host for PolicyOnDisk {
 
     fn encode_policy(&self, plan: &Plan) -> Vec<u8> {
         enforced::encode(plan)
+    }
+
+    fn encode_story(&self, story: Option<&Story>) -> Vec<u8> {
+        render::story_json(story).into_bytes()
     }
 }
 
