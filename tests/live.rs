@@ -11,12 +11,16 @@ mod apply;
 mod enforce;
 #[path = "live/enforced.rs"]
 mod enforced;
+#[path = "live/privilege.rs"]
+mod privilege;
 #[path = "live/refusals.rs"]
 mod refusals;
 #[path = "live/reload.rs"]
 mod reload;
 #[path = "live/sensor.rs"]
 mod sensor;
+#[path = "live/service.rs"]
+mod service;
 #[path = "live/soak.rs"]
 mod soak;
 #[path = "live/stage.rs"]

@@ -103,6 +103,7 @@ pub fn run(settings: &Settings, plan: Plan, eyes: Eyes, host: &mut dyn Host) -> 
     };
     let served = daemon.begin(host).and_then(|()| daemon.serve(&signals, &control, settings, host));
     // However it ended: what was done is undone.
+    host.tell(&Notice::Stopping);
     let pass = daemon.enforcer.release_all();
     daemon.count(&pass, host);
     host.tell(&Notice::Released(&pass));
@@ -168,7 +169,7 @@ impl Daemon {
                 hotplug: self.hotplug.as_ref(),
                 gate: self.enforcer.sensor().map(Sensor::gate_bell),
             };
-            let ready = sources.wait(self.settled_in())?;
+            let ready = sources.wait(self.settled_in().into_iter().chain(host.pulse()).min())?;
             if ready.gate {
                 let pass = self.enforcer.clear_gates();
                 self.count(&pass, host);

@@ -113,7 +113,7 @@ impl Enforcer {
     /// `EPERM` without the privilege to place anything; where the run directory, journal or control groups cannot be used.
     pub fn start(roots: Roots, plan: Plan) -> Result<(Enforcer, Pass), KernelError> {
         if !plan.classes.is_empty() {
-            privilege::check(&roots.proc)?;
+            privilege::check()?;
         }
         journal::prepare_directory(&roots.run)?;
         cookies::go_without()?;

@@ -8,6 +8,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use caps::Capability;
 use nix::errno::Errno;
 
 use crate::ids::{Pid, Tid};
@@ -27,6 +28,8 @@ pub enum Object {
     Connector,
     /// The BPF program that watches switches.
     Sensor,
+    /// A capability of this process, capabilities(7).
+    Capability(Capability),
 }
 
 impl fmt::Display for Object {
@@ -37,6 +40,7 @@ impl fmt::Display for Object {
             Object::Thread(tid) => write!(f, "thread {tid}"),
             Object::Connector => f.write_str("process connector"),
             Object::Sensor => f.write_str("the sensor's BPF program"),
+            Object::Capability(capability) => capability.fmt(f),
         }
     }
 }
@@ -125,12 +129,15 @@ impl fmt::Display for KernelError {
             (Some(value), _, "write") => write!(f, "cannot write `{value}` to {object}")?,
             (Some(value), _, "parse") => write!(f, "cannot parse `{value}` from {object}")?,
             (Some(value), ..) => write!(f, "cannot {operation} `{value}` on {object}")?,
+            (None, Object::Capability(_), "use") => write!(f, "{object} is missing")?,
             (None, Object::File(_) | Object::ProcessFile(_) | Object::Sensor, _) => {
                 write!(f, "cannot {operation} {object}")?
             }
             (None, ..) => write!(f, "cannot {operation} on {object}")?,
         }
-        write!(f, ": {}", errno.desc())?;
+        if !matches!(object, Object::Capability(_)) {
+            write!(f, ": {}", errno.desc())?;
+        }
         match self.remedy() {
             Some(remedy) => write!(f, ": {remedy}"),
             None => Ok(()),

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use cotenant_compiler::CpuSet;
 use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, AtFlags};
+use nix::unistd::{AccessFlags, faccessat, geteuid};
 
 use crate::cgroup::{Group, Hierarchy, Magic, Version};
 use crate::error::KernelError;
@@ -23,6 +25,7 @@ pub struct Ground {
     version: Option<Version>,
     cpuset: Option<Group>,
     freezer: Option<Group>,
+    may_move: bool,
     own: String,
     classes: HashMap<String, ClassGroup>,
 }
@@ -43,9 +46,11 @@ impl Ground {
     /// Where a root group cannot be opened.
     pub fn open(roots: &Roots) -> Result<Ground, KernelError> {
         let hierarchy = Hierarchy::detect(&roots.cgroup, Magic::Check);
+        let cpuset = hierarchy.cpuset_root()?;
         Ok(Ground {
             version: hierarchy.version(),
-            cpuset: hierarchy.cpuset_root()?,
+            may_move: cpuset.as_ref().is_some_and(lets_us_move),
+            cpuset,
             freezer: hierarchy.freezer_root()?,
             own: roots.group.clone(),
             classes: HashMap::new(),
@@ -58,10 +63,16 @@ impl Ground {
         self.version
     }
 
-    /// Whether a process can be moved into a group of cotenant's own.
+    /// Whether processes are moved into groups of cotenant's own on such a host.
     #[must_use]
     pub fn takes_moves(&self) -> bool {
         self.version == Some(Version::V1)
+    }
+
+    /// Whether this process may do so too. What it moved when it still might is put back in any case.
+    #[must_use]
+    pub fn may_move(&self) -> bool {
+        self.takes_moves() && self.may_move
     }
 
     /// The process's group in the hierarchy with CPU sets, as a path from its root.
@@ -161,7 +172,7 @@ impl Ground {
     #[must_use]
     pub fn stops(&self, cgroups: &Cgroups, class: &str, stops: bool) -> bool {
         // Version 2 freezes in the one tree it has.
-        if !self.takes_moves() {
+        if !self.may_move() {
             return true;
         }
         match self.freezer_path_of(cgroups).as_deref() {
@@ -358,6 +369,14 @@ impl Ground {
         self.classes.insert(class.to_owned(), ClassGroup { cpuset, freezer, cpus: cpus.clone(), frozen: false });
         Ok(())
     }
+}
+
+/// On version 1 nobody but user 0 moves other users' processes, whatever its capabilities (`__cgroup1_procs_write` in
+/// kernel/cgroup/cgroup-v1.c), and the root group's directory has mode 0555, so that it takes `CAP_DAC_OVERRIDE` to make a
+/// group there.
+fn lets_us_move(root: &Group) -> bool {
+    let may_write = || faccessat(AT_FDCWD, root.directory(), AccessFlags::W_OK, AtFlags::AT_EACCESS).is_ok();
+    geteuid().is_root() && may_write()
 }
 
 fn open_below(root: Option<&Group>, path: &Path) -> Result<Group, KernelError> {

@@ -6,9 +6,10 @@ use cotenant_compiler::plan::Strength;
 use cotenant_compiler::topology::TopologySource;
 use cotenant_enforcer::enforcer::{Enforcer, Pass};
 use cotenant_enforcer::lock::RunLock;
+use cotenant_enforcer::privilege::Lack;
 
 use crate::cli::PolicyPaths;
-use crate::enforcing::{Place, Ready, machine, ready};
+use crate::enforcing::{Place, Ready, machine, ready, shed};
 use crate::failure::Failure;
 use crate::host;
 use crate::outcome::Outcome;
@@ -38,6 +39,9 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
+    for Lack { means, error } in shed(&options.place)? {
+        tell(&format!("warning: {means}: {error}\n"));
+    }
     let machine = machine(&options.source)?;
     // Nobody watches once this has ended, so nothing rests on a sensor.
     let Some(Ready { plan, .. }) = ready(&options.policy.paths, &machine, host::facilities())? else {

@@ -117,8 +117,13 @@ impl Stage {
 
     /// A daemon that has its policy in force.
     pub(crate) fn daemon(&mut self, policy: &Path, more: &[&str]) -> u32 {
+        let command = self.cotenant(&[&["enforce", policy.to_str().unwrap()], more].concat());
+        self.daemon_of(command)
+    }
+
+    /// The same of a command that starts it in a way of the test's own.
+    pub(crate) fn daemon_of(&mut self, mut command: Command) -> u32 {
         let log = fs::File::create(self.path("daemon.log")).unwrap();
-        let mut command = self.cotenant(&[&["enforce", policy.to_str().unwrap()], more].concat());
         let pid = self.run(command.stderr(log).stdout(Stdio::null()));
         until(&format!("the daemon: {}", self.log()), || self.log().contains("the policy is in force"));
         pid

@@ -13,6 +13,10 @@ pub(super) fn of(error: &KernelError) -> Option<&'static str> {
         (Object::Connector, operation) => connector(operation, error.errno),
         (Object::Thread(_), operation) if operation.starts_with("PR_SCHED_CORE") => cookie(error.errno),
         (Object::Sensor, _) => sensor(error.errno),
+        (Object::Capability(_), _) => Some(
+            "needs root, or a service that is given it (AmbientCapabilities in systemd.exec(5)); root of a container has \
+             only what the container is given",
+        ),
         (Object::Thread(_) | Object::Process(_), operation) => scheduling(operation, error.errno),
         (Object::File(path), "write") => match path.file_name().and_then(|name| name.to_str()) {
             Some("cpuset.cpus" | "cpuset.mems") => cpuset(error.errno),

@@ -30,3 +30,11 @@ fn only_what_belongs_to_a_process_can_be_gone() {
     assert!(!missing.is_gone());
     assert_eq!(gone.to_string(), "cannot open /proc/1/stat: No such file or directory: it has ended");
 }
+
+#[test]
+fn a_missing_capability_is_named_with_two_ways_to_it() {
+    let error = KernelError::new(Object::Capability(Capability::CAP_SYS_NICE), "use", Errno::EPERM);
+    let text = error.to_string();
+    assert!(text.starts_with("CAP_SYS_NICE is missing: needs root, or"), "{text}");
+    assert!(text.contains("AmbientCapabilities"), "{text}");
+}

@@ -30,6 +30,8 @@ pub(super) fn notice(notice: &Notice<'_>) {
             warn!(pid = failure.pid.0, class = failure.class, "{}: left as it is", failure.error);
         }
         Notice::Weaker(what, error) => warn!("{what}: {error}"),
+        // What comes of it is said when it is known.
+        Notice::Reloading | Notice::Stopping => {}
         Notice::Released(pass) => info!(processes = pass.released, "everything is put back"),
         Notice::Reloaded(Cause::Machine, reload, pass) => machine(reload, pass),
         Notice::Astray(astray) => {
