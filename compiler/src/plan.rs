@@ -183,10 +183,13 @@ pub enum Strength {
 }
 
 impl Plan {
-    /// The class of a process: the first that matches.
+    /// The class of a process: the first that matches, or for real-time ones that [admits](Selector::admits) it.
     #[must_use]
     pub fn classify(&self, process: &dyn Process) -> Option<usize> {
-        self.classes.iter().position(|class| class.selector.matches(process))
+        self.classes.iter().position(|class| match class.kind {
+            ClassKind::Rt | ClassKind::Deadline => class.selector.admits(process),
+            _ => class.selector.matches(process),
+        })
     }
 
     /// Whether anything must be watched while the plan is in force.
