@@ -14,8 +14,9 @@ use nix::sys::signal::Signal;
 use super::stage::{IDLE, OTHER, RR, Stage, kernel, last_cpu, stage, until};
 
 /// Capability numbers and names as of capabilities(7), and setpriv(1).
-const KEPT: [(u32, &str); 5] = [(23, "sys_nice"), (19, "sys_ptrace"), (12, "net_admin"), (39, "bpf"), (38, "perfmon")];
-const DAC_OVERRIDE: (u32, &str) = (1, "dac_override");
+pub(crate) const KEPT: [(u32, &str); 5] =
+    [(23, "sys_nice"), (19, "sys_ptrace"), (12, "net_admin"), (39, "bpf"), (38, "perfmon")];
+pub(crate) const DAC_OVERRIDE: (u32, &str) = (1, "dac_override");
 
 const ROOT: u32 = 0;
 /// Whom the daemon is run as, and whose processes are placed; neither needs an account.
