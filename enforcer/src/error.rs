@@ -4,7 +4,7 @@ mod remedy;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ pub enum Object {
 impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Object::File(path) | Object::ProcessFile(path) => path.display().fmt(f),
+            Object::File(path) | Object::ProcessFile(path) => write_line(f, &path.to_string_lossy()),
             Object::Process(pid) => write!(f, "process {pid}"),
             Object::Thread(tid) => write!(f, "thread {tid}"),
             Object::Connector => f.write_str("process connector"),
@@ -43,6 +43,14 @@ impl fmt::Display for Object {
             Object::Capability(capability) => capability.fmt(f),
         }
     }
+}
+
+/// Writes a text that others may have chosen, such as the name of a group, as part of one line that moves no cursor.
+fn write_line(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    text.chars().try_for_each(|c| match c.is_control() {
+        true => write!(f, "{}", c.escape_default()),
+        false => f.write_char(c),
+    })
 }
 
 /// A refusal by the kernel. Reads ``cannot write `0-3` to /…/cpuset.cpus: Invalid argument: `` and then the remedy.

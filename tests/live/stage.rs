@@ -182,11 +182,13 @@ impl Drop for Stage {
 
 /// Reads a process back from the kernel.
 pub(crate) fn kernel(pid: u32) -> Kernel {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    // A name in it may be of any bytes.
+    let read = |file: &str| String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/{file}")).unwrap()).into_owned();
+    let stat = read("stat");
     let fields: Vec<&str> = stat[stat.rfind(')').unwrap() + 2..].split(' ').collect();
     // Numbered from 3 in the manual: nice is 19, rt_priority 40, policy 41.
     let field = |number: usize| fields[number - 3].trim();
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let status = read("status");
     let cpus = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
     Kernel {
         policy: field(41).parse().unwrap(),

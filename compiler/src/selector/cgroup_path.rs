@@ -26,7 +26,8 @@ pub(super) fn made_by_the_host(path: &[u8]) -> &[u8] {
     let mut end = 0;
     for part in path.split(|byte| *byte == b'/') {
         end += part.len();
-        let is_delegated = part.starts_with(b"user@") && part.ends_with(b".service") || containers(part).next().is_some();
+        let is_delegated =
+            part.starts_with(b"user@") && part.ends_with(b".service") || containers(part).next().is_some();
         if is_delegated {
             return path.get(..end).unwrap_or(path);
         }

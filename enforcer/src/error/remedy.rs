@@ -23,6 +23,10 @@ pub(super) fn of(error: &KernelError) -> Option<&'static str> {
             Some("tasks" | "cgroup.procs" | "cgroup.threads") => members(error.errno),
             _ => None,
         },
+        (Object::File(_), "trust") => Some(
+            "it must belong to root or to the user that this runs as, and others must not be able to write to it; see it and \
+             each directory above it with `ls -ld`",
+        ),
         (Object::File(_), "mkdir" | "rmdir") => directory(error.errno),
         _ => None,
     };
@@ -134,6 +138,7 @@ fn general(error: &KernelError) -> Option<&'static str> {
         Errno::EPERM | Errno::EACCES => "needs root",
         Errno::EROFS => "the file system is mounted read-only, as in a container; run on the host",
         Errno::EMFILE | Errno::ENFILE => "too many open files; raise the limit (LimitNOFILE of the unit)",
+        Errno::ELOOP => "a symbolic link stands where none may be; find out who put it there, and remove it",
         Errno::EBADMSG => "the kernel wrote what this version does not know; please report it",
         _ => return None,
     })

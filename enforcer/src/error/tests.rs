@@ -38,3 +38,9 @@ fn a_missing_capability_is_named_with_two_ways_to_it() {
     assert!(text.starts_with("CAP_SYS_NICE is missing: needs root, or"), "{text}");
     assert!(text.contains("AmbientCapabilities"), "{text}");
 }
+
+#[test]
+fn a_path_of_somebody_elses_stays_on_its_line() {
+    let error = KernelError::file("/cg/x\n\u{1b}[2Jfine/cpuset.cpus", "open", Errno::EACCES);
+    assert!(error.to_string().starts_with("cannot open /cg/x\\n\\u{1b}[2Jfine/cpuset.cpus: "), "{error}");
+}
