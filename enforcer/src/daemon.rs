@@ -34,6 +34,9 @@ use wait::{Sources, Ticker};
 /// How long the kernel may take to answer the subscription to its events.
 const CONNECTOR_PATIENCE: Duration = Duration::from_secs(5);
 
+/// What it means where nobody can be moved.
+pub const UNMOVED: &str = "processes are not moved into groups of cotenant's own, and get an affinity instead";
+
 /// What the daemon is told beforehand.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -81,6 +84,9 @@ pub fn run(settings: &Settings, plan: Plan, eyes: Eyes, host: &mut dyn Host) -> 
     let (mut enforcer, recovered) = Enforcer::start(settings.roots.clone(), plan)?;
     if recovered != Pass::default() {
         host.tell(&Notice::Recovered(&recovered));
+    }
+    if let Some(error) = enforcer.hindrance() {
+        host.tell(&Notice::Weaker(UNMOVED, error));
     }
     if let Some(sensor) = eyes.sensor {
         enforcer.watch_with(sensor)?;

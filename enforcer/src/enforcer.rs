@@ -146,6 +146,12 @@ impl Enforcer {
         Ok((enforcer, recovered))
     }
 
+    /// What keeps processes from being moved into groups of cotenant's own, on a host where they would be.
+    #[must_use]
+    pub fn hindrance(&self) -> Option<&KernelError> {
+        self.ground.hindrance()
+    }
+
     /// The plan in force.
     #[must_use]
     pub fn plan(&self) -> &Plan {

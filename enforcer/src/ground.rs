@@ -4,14 +4,14 @@
 //! in the freezer's tree for classes that may have to stop. On version 2 nothing is made or moved: what the trees there
 //! hold belongs to systemd or a container engine.
 
+mod hindrance;
+
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use cotenant_compiler::CpuSet;
 use nix::errno::Errno;
-use nix::fcntl::{AT_FDCWD, AtFlags};
-use nix::unistd::{AccessFlags, faccessat, geteuid};
 
 use crate::cgroup::{Group, Hierarchy, Magic, Version};
 use crate::error::KernelError;
@@ -25,7 +25,7 @@ pub struct Ground {
     version: Option<Version>,
     cpuset: Option<Group>,
     freezer: Option<Group>,
-    may_move: bool,
+    hindrance: Option<KernelError>,
     own: String,
     classes: HashMap<String, ClassGroup>,
 }
@@ -49,7 +49,7 @@ impl Ground {
         let cpuset = hierarchy.cpuset_root()?;
         Ok(Ground {
             version: hierarchy.version(),
-            may_move: cpuset.as_ref().is_some_and(lets_us_move),
+            hindrance: cpuset.as_ref().filter(|root| root.version() == Version::V1).and_then(hindrance::of),
             cpuset,
             freezer: hierarchy.freezer_root()?,
             own: roots.group.clone(),
@@ -69,10 +69,16 @@ impl Ground {
         self.version == Some(Version::V1)
     }
 
-    /// Whether this process may do so too. What it moved when it still might is put back in any case.
+    /// What keeps this process from doing so. What it moved when it still might is put back in any case.
+    #[must_use]
+    pub fn hindrance(&self) -> Option<&KernelError> {
+        self.hindrance.as_ref()
+    }
+
+    /// Whether processes are moved here, by this process.
     #[must_use]
     pub fn may_move(&self) -> bool {
-        self.takes_moves() && self.may_move
+        self.takes_moves() && self.hindrance.is_none()
     }
 
     /// The process's group in the hierarchy with CPU sets, as a path from its root.
@@ -369,14 +375,6 @@ impl Ground {
         self.classes.insert(class.to_owned(), ClassGroup { cpuset, freezer, cpus: cpus.clone(), frozen: false });
         Ok(())
     }
-}
-
-/// On version 1 nobody but user 0 moves other users' processes, whatever its capabilities (`__cgroup1_procs_write` in
-/// kernel/cgroup/cgroup-v1.c), and the root group's directory has mode 0555, so that it takes `CAP_DAC_OVERRIDE` to make a
-/// group there.
-fn lets_us_move(root: &Group) -> bool {
-    let may_write = || faccessat(AT_FDCWD, root.directory(), AccessFlags::W_OK, AtFlags::AT_EACCESS).is_ok();
-    geteuid().is_root() && may_write()
 }
 
 fn open_below(root: Option<&Group>, path: &Path) -> Result<Group, KernelError> {

@@ -98,7 +98,7 @@ fn kept(roots: &Roots) -> CapsHashSet {
         Capability::CAP_BPF,
         Capability::CAP_PERFMON,
     ]);
-    // Nobody but user 0 moves other users' processes on version 1, whatever capabilities it has: see `Ground::may_move`.
+    // Nobody but user 0 moves other users' processes on version 1, whatever capabilities it has: see `Ground::hindrance`.
     let version = Hierarchy::detect(&roots.cgroup, Magic::Check).version();
     if version == Some(Version::V1) && geteuid().is_root() {
         kept.insert(Capability::CAP_DAC_OVERRIDE);
@@ -106,17 +106,14 @@ fn kept(roots: &Roots) -> CapsHashSet {
     kept
 }
 
-/// Those that something can be done without and that nobody else speaks of: the sensor says itself what it needs.
-fn lacks() -> [(Capability, &'static str); 3] {
+/// Those that something can be done without and that nobody else speaks of: the sensor says itself what it needs, and
+/// [`Ground::hindrance`](crate::ground::Ground::hindrance) why nobody is moved.
+fn lacks() -> [(Capability, &'static str); 2] {
     [
         (Capability::CAP_SYS_PTRACE, "programs of other users match no `exe`, and their threads get no cookie"),
         (
             Capability::CAP_NET_ADMIN,
             "the buffer for process events is small, and when it overflows everything is looked at again",
-        ),
-        (
-            Capability::CAP_DAC_OVERRIDE,
-            "processes are not moved into groups of cotenant's own, and get an affinity instead",
         ),
     ]
 }

@@ -4,6 +4,7 @@ use clap::Args;
 use cotenant_compiler::Plan;
 use cotenant_compiler::plan::Strength;
 use cotenant_compiler::topology::TopologySource;
+use cotenant_enforcer::daemon::UNMOVED;
 use cotenant_enforcer::enforcer::{Enforcer, Pass};
 use cotenant_enforcer::lock::RunLock;
 use cotenant_enforcer::privilege::Lack;
@@ -51,6 +52,9 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let _lock = RunLock::take(&roots.run)?;
     let unkept = unkept(&plan);
     let (mut enforcer, recovered) = Enforcer::start(roots, plan)?;
+    if let Some(error) = enforcer.hindrance() {
+        tell(&format!("warning: {UNMOVED}: {error}\n"));
+    }
     let mut pass = recovered;
     match enforcer.scan() {
         Ok(placed) => pass.add(placed),

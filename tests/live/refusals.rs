@@ -113,3 +113,90 @@ fn a_pipe_is_no_policy() {
     let directory = stage.path("");
     refused(&stage, &["apply", directory.to_str().unwrap()], 2, &["b.policy` is not a regular file"]);
 }
+
+/// `enforce` in namespaces or mounts of its own, which unshare(1) makes.
+fn apart(stage: &Stage, how: &[&str], prepare: &str, policy: &std::path::Path) -> std::process::Command {
+    let enforce = stage.cotenant(&["enforce", policy.to_str().unwrap()]);
+    let mut command = std::process::Command::new("unshare");
+    command.args(how).args(["sh", "-c", &format!("{prepare} exec \"$@\""), "sh"]).arg(enforce.get_program());
+    command.args(enforce.get_args()).env("NO_COLOR", "1");
+    command
+}
+
+#[test]
+fn namespaces_in_which_the_host_cannot_be_seen_are_named_with_the_way_out() {
+    let Some(stage) = stage() else { return };
+    let policy = stage.policy("p.policy", "class web: match exe @/web, nice 1;");
+    for (how, cause, remedy) in [
+        (&["--user", "--map-root-user"][..], "initial user and process namespaces", "--pid host"),
+        (&["--pid", "--fork", "--mount-proc"][..], "initial user and process namespaces", "--pid host"),
+        (&["--net"][..], "network namespace", "--network host"),
+    ] {
+        let output = apart(&stage, how, "", &policy).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{how:?}: {said}");
+        assert!(said.contains(cause) && said.contains(remedy), "{how:?}: {said}");
+    }
+}
+
+#[test]
+fn in_a_cgroup_tree_that_is_read_only_processes_get_an_affinity() {
+    let Some(mut stage) = stage() else { return };
+    let tree = std::path::Path::new("/sys/fs/cgroup/cpuset");
+    if !tree.join("cpuset.cpus").exists() {
+        return eprintln!("passed over: version 2 of control groups, where nobody is moved");
+    }
+    let policy = stage.policy("p.policy", "rt class web: match exe @/web, on cpu 0, priority 4;");
+    let pid = stage.sleeper("web");
+    let before = kernel(pid);
+    let prepare = format!("mount -o remount,bind,ro {} &&", tree.display());
+    let command = apart(&stage, &["--mount"], &prepare, &policy);
+    let daemon = stage.daemon_of(command);
+    assert_eq!((kernel(pid).priority, kernel(pid).cpus.as_str()), (4, "0"));
+    let log = stage.log();
+    assert!(log.contains("get an affinity instead") && log.contains("mounted read-only"), "{log}");
+    stage.signal(daemon, nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(stage.end(daemon), Some(0));
+    assert_eq!(kernel(pid), before);
+}
+
+#[test]
+fn without_cpusets_processes_get_an_affinity() {
+    let Some(mut stage) = stage() else { return };
+    let policy = stage.policy("p.policy", "rt class web: match exe @/web, on cpu 0, priority 4;");
+    let pid = stage.sleeper("web");
+    let before = kernel(pid);
+    let command = apart(&stage, &["--mount"], "umount -l /sys/fs/cgroup &&", &policy);
+    let daemon = stage.daemon_of(command);
+    assert_eq!((kernel(pid).priority, kernel(pid).cpus.as_str()), (4, "0"));
+    assert_eq!(stage.status()["classes"][0]["members"][0]["place"], "affinity");
+    stage.signal(daemon, nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(stage.end(daemon), Some(0));
+    assert_eq!(kernel(pid), before);
+}
+
+#[test]
+fn the_socket_and_its_peers_are_root_s_alone() {
+    let Some(mut stage) = stage() else { return };
+    const USER: u32 = 64_128;
+    let policy = stage.policy("p.policy", "class web: match exe @/web, nice 1;");
+    stage.daemon(&policy, &[]);
+    let (run, socket) = (stage.path("run"), stage.path("run/control.sock"));
+    assert_eq!(std::fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o660);
+    let binary = stage.program("cotenant", env!("CARGO_BIN_EXE_cotenant"));
+    set_permissions(&binary, Permissions::from_mode(0o755)).unwrap();
+    let asks = |what: &str| {
+        let mut command = std::process::Command::new(&binary);
+        let output = command.arg(what).arg("--run-dir").arg(&run).uid(USER).gid(USER).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = asks("status");
+    assert!(code == Some(2) && said.contains("Permission denied"), "{said}");
+    // Whatever becomes of the mode, the kernel says who asks.
+    set_permissions(&socket, Permissions::from_mode(0o666)).unwrap();
+    for what in ["status", "release"] {
+        let (code, said) = asks(what);
+        assert_eq!(code, Some(2), "{what}: {said}");
+    }
+    assert_eq!(stage.status()["classes"][0]["name"], "web", "it is still there");
+}

@@ -23,6 +23,9 @@ pub(super) fn of(error: &KernelError) -> Option<&'static str> {
             Some("tasks" | "cgroup.procs" | "cgroup.threads") => members(error.errno),
             _ => None,
         },
+        (Object::File(_), "make a group in") if error.errno == Errno::EACCES => {
+            Some("needs root with CAP_DAC_OVERRIDE")
+        }
         (Object::File(_), "trust") => Some(
             "it must belong to root or to the user that this runs as, and others must not be able to write to it; see it and \
              each directory above it with `ls -ld`",
@@ -80,7 +83,14 @@ fn connector(operation: &str, errno: Errno) -> Option<&'static str> {
         ("socket", Errno::EPROTONOSUPPORT) => {
             "needs a kernel built with CONFIG_PROC_EVENTS, and the host's own network namespace"
         }
-        ("subscribe", Errno::ETIMEDOUT) => "the kernel answers only in the initial user and process namespaces",
+        ("subscribe", Errno::ETIMEDOUT) => {
+            "the kernel answers only in the initial user and process namespaces; run on the host, or in a container that has \
+             them (`--pid host`)"
+        }
+        ("subscribe", Errno::ECONNREFUSED) => {
+            "process events come in the host's own network namespace alone; run on the host, or in a container that has it \
+             (`--network host`)"
+        }
         (_, Errno::EPERM | Errno::EACCES) => "needs root or CAP_NET_ADMIN",
         _ => return None,
     })
