@@ -171,7 +171,7 @@ fn two_thousand_threads_are_placed_and_put_back() {
     assert!(tids().iter().all(|tid| kernel(*tid).nice == 0 && kernel(*tid).cpus == before.cpus));
 }
 
-/// Groups one in the other, removed from the innermost on.
+/// Groups one in the other, removed from the innermost on, also where making them failed.
 struct Nested {
     groups: Vec<PathBuf>,
 }
@@ -215,9 +215,10 @@ fn a_path_of_groups_as_long_as_can_be_is_worked_with() {
     }
     let Some(mut stage) = stage() else { return };
     let nested = Nested::make(root, stage.group());
+    let innermost = nested.groups.last().unwrap().clone();
+    stage.keep(nested);
     let pid = stage.sleeper("web");
     let before = kernel(pid);
-    let innermost = nested.groups.last().unwrap();
     fs::write(innermost.join("cgroup.procs"), pid.to_string()).unwrap();
     let policy =
         stage.policy("p.policy", "class web: match exe @/web, on cpu 0, nice 3; class c: match cgroup \"/**/no\";");
@@ -229,7 +230,4 @@ fn a_path_of_groups_as_long_as_can_be_is_worked_with() {
     assert_eq!(kernel(pid), before);
     let lists = fs::read_to_string(format!("/proc/{pid}/cgroup"));
     assert!(lists.is_err() || lists.unwrap().contains("-deep/"), "nobody moved it");
-    // Processes go before the groups do.
-    drop(stage);
-    drop(nested);
 }

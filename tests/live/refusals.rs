@@ -4,7 +4,7 @@ use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 
-use super::stage::{Stage, kernel, stage};
+use super::stage::{OTHER, Stage, kernel, stage, until};
 
 fn refused(stage: &Stage, arguments: &[&str], code: i32, words: &[&str]) {
     let output = stage.ask(arguments);
@@ -114,6 +114,39 @@ fn a_pipe_is_no_policy() {
     refused(&stage, &["apply", directory.to_str().unwrap()], 2, &["b.policy` is not a regular file"]);
 }
 
+#[test]
+fn a_policy_that_others_can_write_meanwhile_is_not_read_again() {
+    let Some(mut stage) = stage() else { return };
+    let policy = stage.policy("p.policy", "class web: match exe @/web, nice 3;");
+    let pid = stage.sleeper("web");
+    stage.daemon(&policy, &[]);
+    set_permissions(&policy, Permissions::from_mode(0o666)).unwrap();
+    std::fs::write(&policy, stage.text("rt class web: match exe @/web;")).unwrap();
+    until("the refusal", || stage.log().contains("keeping the one before"));
+    assert!(stage.log().contains(&format!("chmod go-w {}", policy.display())), "{}", stage.log());
+    assert_eq!((kernel(pid).policy, kernel(pid).nice), (OTHER, 3));
+}
+
+#[test]
+fn what_a_policy_includes_is_looked_at_as_closely() {
+    let Some(stage) = stage() else { return };
+    let directory = stage.path("conf.d");
+    std::fs::create_dir(&directory).unwrap();
+    let policy = stage.policy("p.policy", "include \"conf.d/*.policy\";");
+    let included = stage.policy("conf.d/a.policy", "class web: match exe @/web, nice 3;");
+    let path = policy.to_str().unwrap();
+    set_permissions(&directory, Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(stage.ask(&["apply", path]).status.code(), Some(0));
+    for (what, mode) in [(&included, 0o664), (&directory, 0o777)] {
+        let before = std::fs::metadata(what).unwrap().permissions();
+        set_permissions(what, Permissions::from_mode(mode)).unwrap();
+        refused(&stage, &["apply", path], 2, &["can be written by others", &format!("chmod go-w {}", what.display())]);
+        set_permissions(what, before).unwrap();
+    }
+    std::os::unix::fs::chown(&included, Some(64_129), None).unwrap();
+    refused(&stage, &["apply", path], 2, &["belongs to user 64129", "chown root"]);
+}
+
 /// `enforce` in namespaces or mounts of its own, which unshare(1) makes.
 fn apart(stage: &Stage, how: &[&str], prepare: &str, policy: &std::path::Path) -> std::process::Command {
     let enforce = stage.cotenant(&["enforce", policy.to_str().unwrap()]);
@@ -199,4 +232,39 @@ fn the_socket_and_its_peers_are_root_s_alone() {
         assert_eq!(code, Some(2), "{what}: {said}");
     }
     assert_eq!(stage.status()["classes"][0]["name"], "web", "it is still there");
+}
+
+/// A group that is removed when the processes in it have ended.
+struct Group(std::path::PathBuf);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // What has ended leaves its group a moment later.
+        let end = std::time::Instant::now() + super::stage::PATIENCE;
+        while std::fs::remove_dir(&self.0).is_err() && self.0.exists() && std::time::Instant::now() < end {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+}
+
+#[test]
+fn a_group_without_real_time_budget_is_named_as_the_cause() {
+    let tree = std::path::Path::new("/sys/fs/cgroup/cpu");
+    if !tree.join("cpu.rt_runtime_us").exists() {
+        return eprintln!("passed over: no cpu tree of version 1 with real-time budgets");
+    }
+    let Some(mut stage) = stage() else { return };
+    // A new group has none.
+    let group = tree.join(format!("{}-budget", stage.group()));
+    std::fs::create_dir(&group).unwrap();
+    stage.keep(Group(group.clone()));
+    assert_eq!(std::fs::read_to_string(group.join("cpu.rt_runtime_us")).unwrap().trim(), "0");
+    let (poor, other) = (stage.sleeper("web"), stage.sleeper("web"));
+    std::fs::write(group.join("cgroup.procs"), poor.to_string()).unwrap();
+    let policy = stage.policy("p.policy", "rt class web: match exe @/web, priority 4;");
+    stage.daemon(&policy, &[]);
+    assert_eq!((kernel(poor).policy, kernel(other).priority), (OTHER, 4));
+    let said = stage.status()["failures"][0].to_string();
+    assert!(said.contains("sched_setattr") && said.contains("cpu.rt_runtime_us"), "{said}");
+    assert!(stage.log().contains("cpu.rt_runtime_us"), "{}", stage.log());
 }

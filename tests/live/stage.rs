@@ -16,6 +16,7 @@ pub(crate) struct Stage {
     directory: tempfile::TempDir,
     group: String,
     children: Vec<Child>,
+    kept: Vec<Box<dyn std::any::Any>>,
 }
 
 /// What the kernel says of a process: scheduling policy and real-time priority (proc_pid_stat(5)), nice value, and the
@@ -43,7 +44,7 @@ pub(crate) fn stage() -> Option<Stage> {
     // Programs in it are run by other users too.
     fs::set_permissions(directory.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let group = format!("cotenant-live-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-    Some(Stage { directory, group, children: Vec::new() })
+    Some(Stage { directory, group, children: Vec::new(), kept: Vec::new() })
 }
 
 impl Stage {
@@ -155,6 +156,11 @@ impl Stage {
             assert!(Instant::now() < end, "process {pid} does not end");
             std::thread::sleep(Duration::from_millis(2));
         }
+    }
+
+    /// Keeps something that must go when the processes have ended and no sooner, after a failure too.
+    pub(crate) fn keep(&mut self, guard: impl std::any::Any) {
+        self.kept.push(Box::new(guard));
     }
 
     /// The name of this test's control group.

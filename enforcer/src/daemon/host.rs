@@ -94,7 +94,9 @@ pub trait Host {
     fn tell(&mut self, notice: &Notice<'_>);
     /// Takes note that the daemon is at work: called at every turn of its loop. Says when the next turn must come at the
     /// latest; none where nobody waits for it.
-    fn pulse(&mut self) -> Option<Duration>;
+    fn pulse(&mut self) -> Option<Duration> {
+        None
+    }
     /// Puts a status into the form that the control socket speaks.
     fn encode(&self, view: &View<'_>) -> Vec<u8>;
     /// Puts the policy in force into the form that the control socket speaks.
