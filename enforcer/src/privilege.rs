@@ -52,7 +52,7 @@ pub fn shed(roots: &Roots) -> Result<Vec<Lack>, KernelError> {
     }
     let held: CapsHashSet = read(CapSet::Permitted)?.intersection(&wanted).copied().collect();
     let nothing = CapsHashSet::new();
-    // A set may hold only what the one before it holds when it is written: what is effective is permitted.
+    // What is effective must be permitted at every moment (capset(2)), so that goes first.
     for (set, content) in [(CapSet::Inheritable, &nothing), (CapSet::Effective, &held), (CapSet::Permitted, &held)] {
         caps::set(None, set, content).map_err(|_| refused("capset", Errno::EPERM))?;
         if read(set)? != *content {
