@@ -4,12 +4,13 @@ CARGO ?= cargo
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup test-setup build test test-core-sched demo fmt measure bpf bpf-setup check-bpf
+.PHONY: help setup test-setup build test test-core-sched deny demo fmt measure bpf bpf-setup check-bpf
 
 help:
 	@echo 'make demo             see it work: a web and a batch load, a policy, a reload, the way back'
 	@echo 'make test             layout, lints, unit, snapshot, command-line and live tests, an emulated machine'
 	@echo 'make test-core-sched  cookies, on an emulated kernel that is built first: 12 minutes, once'
+	@echo 'make deny             licences, sources and advisories of what is built in, with cargo-deny where it is installed'
 	@echo 'make build            the release binary, target/release/cotenant'
 	@echo 'make measure          what placement costs and gains, here and in an emulated machine: an hour and more'
 	@echo 'make fmt              lay out the sources'
@@ -25,8 +26,12 @@ setup:
 			libhwloc-dev libelf-dev zlib1g-dev pkg-config util-linux gcc make >/dev/null; \
 	fi
 
-# QEMU, a static busybox, and two of Debian's stock kernels, for a machine with SMT (tests/vm/README.md).
+# QEMU, a static busybox, and two of Debian's stock kernels, for a machine with SMT (tests/vm/README.md). systemd's tools say
+# what its unit comes to; without them that test passes itself over, so a host without systemd need not get it.
 test-setup: setup
+	@command -v systemd-analyze >/dev/null || { echo 'installing systemd (its tools; nothing is started)'; \
+		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends systemd >/dev/null || \
+		echo 'not to be had: the unit in packaging/systemd goes unchecked'; }
 	@tests/vm/prepare.sh
 
 # The compiler for the sensor's program, which only those need who change or check it: its object is in the tree.
@@ -57,6 +62,16 @@ test: test-setup check-bpf
 	$(CARGO) run --quiet --locked -- lint --topology 'pack:1 core:8 pu:2' policies/*.policy
 	$(CARGO) run --quiet --locked -- fmt --check policies/
 	FUZZ_SECONDS=60 $(CARGO) test --workspace --locked
+
+# Advisories need the network, or a copy of their database that an earlier run left.
+deny:
+	@if command -v cargo-deny >/dev/null; then \
+		$(CARGO) deny --locked check licenses bans sources && \
+		{ $(CARGO) deny --locked check advisories || $(CARGO) deny --locked --offline check advisories; }; \
+	else \
+		echo 'cargo-deny is not installed (cargo install --locked cargo-deny): advisories go unchecked'; \
+		$(CARGO) test --quiet --locked --test licences; \
+	fi
 
 # Core scheduling is in no kernel that Debian has ready; tests/vm/kernel.sh builds one and keeps it.
 test-core-sched: test-setup

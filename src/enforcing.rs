@@ -7,7 +7,9 @@ use cotenant_compiler::plan::Facilities;
 use cotenant_compiler::topology::{Topology, TopologySource};
 use cotenant_compiler::{Plan, compile_on};
 use cotenant_enforcer::error::KernelError;
+use cotenant_enforcer::privilege::{self, Lack};
 use cotenant_enforcer::roots::Roots;
+use cotenant_enforcer::sys::secure::is_lent;
 use cotenant_enforcer::trust;
 use cotenant_grammar::{Diagnostics, SourceSet};
 
@@ -38,6 +40,22 @@ impl Place {
     pub(crate) fn roots(&self) -> Roots {
         Roots { run: self.run.path.clone(), group: self.group.clone(), ..Roots::default() }
     }
+}
+
+/// Gives up all privilege but what placing takes, and says what is missing of that. Comes before anything is read that
+/// somebody else could have written.
+pub(crate) fn shed(place: &Place) -> Result<Vec<Lack>, Failure> {
+    not_lent()?;
+    Ok(privilege::shed(&place.roots())?)
+}
+
+/// Refuses privileges that anybody has who runs this file: arguments and environment are then not to be trusted.
+pub(crate) fn not_lent() -> Result<(), Failure> {
+    let failure =
+        Failure::new("this file gives its privileges to whoever runs it, who could then place every process here");
+    let remedy = "take its set-user-ID bit and capabilities away (`chmod u-s`, `setcap -r`), and give a service what it needs \
+                  by its unit";
+    if is_lent() { Err(failure.help(remedy)) } else { Ok(()) }
 }
 
 /// The machine to enforce on: this one, or this one played as another.

@@ -7,6 +7,7 @@ use cotenant_compiler::topology::Topology;
 use cotenant_enforcer::cookies::offered;
 use cotenant_enforcer::roots::Roots;
 use cotenant_enforcer::sensor::Sensor;
+use cotenant_enforcer::sys::core_sched;
 use cotenant_grammar::tree::LinuxVersion;
 use cotenant_grammar::{Diagnostics, SourceSet};
 use nix::unistd::{Group, Uid, User};
@@ -33,12 +34,10 @@ pub(crate) fn findings(sources: &SourceSet) -> Diagnostics {
 pub(crate) fn facts() -> Host {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     let release = read("/proc/sys/kernel/osrelease");
-    // Built in where this function is; see kernel/sched/core_sched.c. Without SMT there is nothing to call it for.
-    let symbols = std::fs::read_to_string("/proc/kallsyms").unwrap_or_default();
     Host {
         linux: linux_version(&release),
         name: read("/proc/sys/kernel/hostname"),
-        core_scheduling: symbols.contains(" sched_core_share_pid"),
+        core_scheduling: core_sched::is_built(),
         cgroup_v2: read("/sys/fs/cgroup/cgroup.controllers").split(' ').any(|it| it == "cpuset"),
     }
 }

@@ -59,13 +59,17 @@ impl<'a> Question<'a> {
     }
 }
 
+/// What is said of a process that a real-time class does not admit.
+pub(crate) const POSED: &str = "it matches only by what its owner can make look so, as by a program mounted over that path or a unit of \
+                                their own session: not enough for a real-time class";
+
 /// Whether a class that does not match comes near enough to be worth a word: some comparison holds, or only just fails.
 fn is_near(class: &PlannedClass, far: u32) -> bool {
     let some_holds = match &class.selector {
         Selector::All(parts) => far < 1000 * u32::try_from(parts.len()).unwrap_or(1),
         _ => false,
     };
-    some_holds || !far.is_multiple_of(1000)
+    far == 0 || some_holds || !far.is_multiple_of(1000)
 }
 
 /// The verdict at its clause.
@@ -74,7 +78,11 @@ pub(crate) fn shown(verdict: &Verdict<'_>, answer: &Answer) -> Diagnostic {
     let of_class = answer.tried.iter().find(|tried| tried.class == class.name);
     let reasons: Vec<Reason> = of_class.map(|tried| tried.reasons.clone()).unwrap_or_default();
     let said: Vec<String> = reasons.iter().map(sentence).collect();
-    let label = if verdict.covers { said.join(", ") } else { format!("it is not covered: {}", said.join(", ")) };
+    let label = match of_class.is_some_and(|tried| tried.posed) {
+        true => POSED.to_owned(),
+        false if verdict.covers => said.join(", "),
+        false => format!("it is not covered: {}", said.join(", ")),
+    };
     Diagnostic::new(Severity::Note, cotenant_grammar::Code("why"), headline(verdict, answer), clause(class), label)
 }
 
@@ -149,7 +157,8 @@ fn tried(plan: &Plan, process: &dyn Process) -> Vec<Tried> {
     let tried = |class: &PlannedClass| Tried {
         class: class.name.clone(),
         kind: class.kind.word().to_owned(),
-        matches: class.selector.matches(process),
+        matches: class.covers(process),
+        posed: class.selector.matches(process) && !class.covers(process),
         reasons: class.selector.reasons(process).into_iter().map(Reason::from).collect(),
     };
     plan.classes.iter().take(end).map(tried).collect()

@@ -13,12 +13,22 @@ mod contest;
 mod enforce;
 #[path = "live/enforced.rs"]
 mod enforced;
+#[path = "live/hostile.rs"]
+mod hostile;
+#[path = "live/naming.rs"]
+mod naming;
+#[path = "live/privilege.rs"]
+mod privilege;
 #[path = "live/refusals.rs"]
 mod refusals;
 #[path = "live/reload.rs"]
 mod reload;
+#[path = "live/sandbox.rs"]
+mod sandbox;
 #[path = "live/sensor.rs"]
 mod sensor;
+#[path = "live/service.rs"]
+mod service;
 #[path = "live/soak.rs"]
 mod soak;
 #[path = "live/stage.rs"]

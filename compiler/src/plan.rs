@@ -185,10 +185,10 @@ pub enum Strength {
 }
 
 impl Plan {
-    /// The class of a process: the first that matches.
+    /// The class of a process: the first that covers it.
     #[must_use]
     pub fn classify(&self, process: &dyn Process) -> Option<usize> {
-        self.classes.iter().position(|class| class.selector.matches(process))
+        self.classes.iter().position(|class| class.covers(process))
     }
 
     /// Whether anything must be watched while the plan is in force.
@@ -200,6 +200,15 @@ impl Plan {
 }
 
 impl PlannedClass {
+    /// Whether the class covers a process: its selector matches, or for a real-time class [admits](Selector::admits) it.
+    #[must_use]
+    pub fn covers(&self, process: &dyn Process) -> bool {
+        match self.kind {
+            ClassKind::Rt | ClassKind::Deadline => self.selector.admits(process),
+            _ => self.selector.matches(process),
+        }
+    }
+
     /// Whether this is what became of that class of another plan. Classes go by their names; nameless `unmanaged` ones by
     /// what they match.
     #[must_use]

@@ -2,6 +2,7 @@
 
 mod cgroup_path;
 mod container;
+mod evidence;
 mod pattern;
 mod process;
 mod reasons;
@@ -96,18 +97,23 @@ fn pattern_matches(field: Field, pattern: &Pattern, process: &dyn Process) -> bo
             }
         }),
         Field::Arg => process.args().iter().any(|argument| pattern.matches(argument)),
-        Field::Cgroup => process.cgroups().iter().any(|path| pattern.matches(path)),
-        Field::Unit => {
-            let units = process.cgroups().iter().filter_map(|path| innermost_unit(path));
-            units.into_iter().any(|unit| escaped_or_not(pattern, unit))
+        Field::Cgroup | Field::Unit | Field::Slice | Field::Container => {
+            process.cgroups().iter().any(|path| group_matches(field, pattern, path))
         }
-        Field::Slice => process.cgroups().iter().any(|path| slices(path).any(|slice| escaped_or_not(pattern, slice))),
-        Field::Container => process.cgroups().iter().any(|path| {
-            containers(path)
-                .any(|id| pattern.matches(id) || pattern.is_literal() && id.starts_with(pattern.text().as_bytes()))
-        }),
         // Accounts are not patterns; the resolver makes `User` and `Group` of them.
         Field::User | Field::Group => false,
+    }
+}
+
+/// Whether one cgroup path has what is asked for.
+fn group_matches(field: Field, pattern: &Pattern, path: &[u8]) -> bool {
+    match field {
+        Field::Cgroup => pattern.matches(path),
+        Field::Unit => innermost_unit(path).is_some_and(|unit| escaped_or_not(pattern, unit)),
+        Field::Slice => slices(path).any(|slice| escaped_or_not(pattern, slice)),
+        Field::Container => containers(path)
+            .any(|id| pattern.matches(id) || pattern.is_literal() && id.starts_with(pattern.text().as_bytes())),
+        _ => false,
     }
 }
 

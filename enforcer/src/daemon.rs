@@ -34,6 +34,9 @@ use wait::{Sources, Ticker};
 /// How long the kernel may take to answer the subscription to its events.
 const CONNECTOR_PATIENCE: Duration = Duration::from_secs(5);
 
+/// What it means where nobody can be moved.
+pub const UNMOVED: &str = "processes are not moved into groups of cotenant's own, and get an affinity instead";
+
 /// What the daemon is told beforehand.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -82,6 +85,9 @@ pub fn run(settings: &Settings, plan: Plan, eyes: Eyes, host: &mut dyn Host) -> 
     if recovered != Pass::default() {
         host.tell(&Notice::Recovered(&recovered));
     }
+    if let Some(error) = enforcer.hindrance() {
+        host.tell(&Notice::Weaker(UNMOVED, error));
+    }
     if let Some(sensor) = eyes.sensor {
         enforcer.watch_with(sensor)?;
         schedule(enforcer.plan(), enforcer.sensor().and_then(Sensor::hand), host);
@@ -103,6 +109,7 @@ pub fn run(settings: &Settings, plan: Plan, eyes: Eyes, host: &mut dyn Host) -> 
     };
     let served = daemon.begin(host).and_then(|()| daemon.serve(&signals, &control, settings, host));
     // However it ended: what was done is undone.
+    host.tell(&Notice::Stopping);
     let pass = daemon.enforcer.release_all();
     daemon.count(&pass, host);
     host.tell(&Notice::Released(&pass));
@@ -168,7 +175,7 @@ impl Daemon {
                 hotplug: self.hotplug.as_ref(),
                 gate: self.enforcer.sensor().map(Sensor::gate_bell),
             };
-            let ready = sources.wait(self.settled_in())?;
+            let ready = sources.wait(self.settled_in().into_iter().chain(host.pulse()).min())?;
             if ready.gate {
                 let pass = self.enforcer.clear_gates();
                 self.count(&pass, host);

@@ -127,7 +127,7 @@ impl Enforcer {
     /// `EPERM` without the privilege to place anything; where the run directory, journal or control groups cannot be used.
     pub fn start(roots: Roots, plan: Plan) -> Result<(Enforcer, Pass), KernelError> {
         if !plan.classes.is_empty() {
-            privilege::check(&roots.proc)?;
+            privilege::check()?;
         }
         journal::prepare_directory(&roots.run)?;
         cookies::go_without()?;
@@ -161,6 +161,12 @@ impl Enforcer {
         moving::mend(&enforcer.roots.run, &enforcer.procfs)?;
         let recovered = enforcer.recover(records)?;
         Ok((enforcer, recovered))
+    }
+
+    /// What keeps processes from being moved into groups of cotenant's own, on a host where they would be.
+    #[must_use]
+    pub fn hindrance(&self) -> Option<&KernelError> {
+        self.ground.hindrance()
     }
 
     /// The plan in force.

@@ -4,10 +4,11 @@ mod remedy;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use caps::Capability;
 use nix::errno::Errno;
 
 use crate::ids::{Pid, Tid};
@@ -27,18 +28,29 @@ pub enum Object {
     Connector,
     /// The BPF program that watches switches.
     Sensor,
+    /// A capability of this process, capabilities(7).
+    Capability(Capability),
 }
 
 impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Object::File(path) | Object::ProcessFile(path) => path.display().fmt(f),
+            Object::File(path) | Object::ProcessFile(path) => write_line(f, &path.to_string_lossy()),
             Object::Process(pid) => write!(f, "process {pid}"),
             Object::Thread(tid) => write!(f, "thread {tid}"),
             Object::Connector => f.write_str("process connector"),
             Object::Sensor => f.write_str("the sensor's BPF program"),
+            Object::Capability(capability) => capability.fmt(f),
         }
     }
+}
+
+/// Writes a text that others may have chosen, such as the name of a group, as part of one line that moves no cursor.
+fn write_line(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    text.chars().try_for_each(|c| match c.is_control() {
+        true => write!(f, "{}", c.escape_default()),
+        false => f.write_char(c),
+    })
 }
 
 /// A refusal by the kernel. Reads ``cannot write `0-3` to /…/cpuset.cpus: Invalid argument: `` and then the remedy.
@@ -125,12 +137,15 @@ impl fmt::Display for KernelError {
             (Some(value), _, "write") => write!(f, "cannot write `{value}` to {object}")?,
             (Some(value), _, "parse") => write!(f, "cannot parse `{value}` from {object}")?,
             (Some(value), ..) => write!(f, "cannot {operation} `{value}` on {object}")?,
+            (None, Object::Capability(_), "use") => write!(f, "{object} is missing")?,
             (None, Object::File(_) | Object::ProcessFile(_) | Object::Sensor, _) => {
                 write!(f, "cannot {operation} {object}")?
             }
             (None, ..) => write!(f, "cannot {operation} on {object}")?,
         }
-        write!(f, ": {}", errno.desc())?;
+        if !matches!(object, Object::Capability(_)) {
+            write!(f, ": {}", errno.desc())?;
+        }
         match self.remedy() {
             Some(remedy) => write!(f, ": {remedy}"),
             None => Ok(()),

@@ -4,6 +4,8 @@
 //! in the freezer's tree for classes that may have to stop. On version 2 nothing is made or moved: what the trees there
 //! hold belongs to systemd or a container engine.
 
+mod hindrance;
+
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -23,6 +25,7 @@ pub struct Ground {
     version: Option<Version>,
     cpuset: Option<Group>,
     freezer: Option<Group>,
+    hindrance: Option<KernelError>,
     own: String,
     classes: HashMap<String, ClassGroup>,
 }
@@ -43,9 +46,11 @@ impl Ground {
     /// Where a root group cannot be opened.
     pub fn open(roots: &Roots) -> Result<Ground, KernelError> {
         let hierarchy = Hierarchy::detect(&roots.cgroup, Magic::Check);
+        let cpuset = hierarchy.cpuset_root()?;
         Ok(Ground {
             version: hierarchy.version(),
-            cpuset: hierarchy.cpuset_root()?,
+            hindrance: cpuset.as_ref().filter(|root| root.version() == Version::V1).and_then(hindrance::of),
+            cpuset,
             freezer: hierarchy.freezer_root()?,
             own: roots.group.clone(),
             classes: HashMap::new(),
@@ -58,10 +63,22 @@ impl Ground {
         self.version
     }
 
-    /// Whether a process can be moved into a group of cotenant's own.
+    /// Whether processes are moved into groups of cotenant's own on such a host.
     #[must_use]
     pub fn takes_moves(&self) -> bool {
         self.version == Some(Version::V1)
+    }
+
+    /// What keeps this process from doing so. What it moved when it still might is put back in any case.
+    #[must_use]
+    pub fn hindrance(&self) -> Option<&KernelError> {
+        self.hindrance.as_ref()
+    }
+
+    /// Whether processes are moved here, by this process.
+    #[must_use]
+    pub fn may_move(&self) -> bool {
+        self.takes_moves() && self.hindrance.is_none()
     }
 
     /// The process's group in the hierarchy with CPU sets, as a path from its root.
@@ -161,7 +178,7 @@ impl Ground {
     #[must_use]
     pub fn stops(&self, cgroups: &Cgroups, class: &str, stops: bool) -> bool {
         // Version 2 freezes in the one tree it has.
-        if !self.takes_moves() {
+        if !self.may_move() {
             return true;
         }
         match self.freezer_path_of(cgroups).as_deref() {

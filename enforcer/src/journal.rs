@@ -7,14 +7,15 @@
 pub mod moving;
 mod record;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 pub use record::Record;
 
 use crate::error::{KernelError, errno_of};
+use crate::trust;
 
 /// First word of the first line, and the version of the format.
 const HEADER: &str = "cotenant-journal 1";
@@ -131,19 +132,22 @@ impl Journal {
     }
 }
 
-/// Makes the run directory if need be and checks that nobody else can write in it.
+/// Makes the run directory if need be and checks that nobody else can write in it, or put another one in its place.
 ///
 /// # Errors
-/// Where it cannot be made; `EPERM` where another user owns it or others may write in it.
+/// Where it cannot be made; `EPERM` where another user owns it or a directory above it, or others may write there.
 pub fn prepare_directory(run: &Path) -> Result<(), KernelError> {
     let fail = |operation| move |error: std::io::Error| KernelError::file(run, operation, errno_of(&error));
-    match fs::create_dir_all(run) {
+    // Whatever the umask is; directories that the caller wants above it are the caller's.
+    let made = run.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| DirBuilder::new().mode(0o755).create(run));
+    match made {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(fail("mkdir")(error)),
         _ => {}
     }
     let found = fs::symlink_metadata(run).map_err(fail("stat"))?;
     let ours = found.is_dir() && found.uid() == nix::unistd::geteuid().as_raw() && found.mode() & 0o022 == 0;
-    match ours {
+    let above = std::path::absolute(run).map_err(fail("stat"))?;
+    match ours && above.parent().is_none_or(|above| trust::check(above).is_ok()) {
         true => Ok(()),
         false => Err(KernelError::file(run, "trust", nix::errno::Errno::EPERM)),
     }

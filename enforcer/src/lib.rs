@@ -19,6 +19,7 @@ pub mod hold;
 pub mod hotplug;
 pub mod ids;
 pub mod journal;
+mod links;
 pub mod load;
 pub mod lock;
 pub mod member;

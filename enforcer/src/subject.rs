@@ -62,6 +62,10 @@ impl Process for Subject<'_> {
         self.exe.get_or_init(|| self.procfs.exe(self.pid).ok().flatten().map(|exe| exe.path)).as_deref()
     }
 
+    fn runs_the_file_it_names(&self) -> bool {
+        self.procfs.is_its_exe(self.pid).unwrap_or(false)
+    }
+
     fn args(&self) -> &[Vec<u8>] {
         self.args.get_or_init(|| self.procfs.cmdline(self.pid).map_or_else(|_| Vec::new(), |line| line.arguments))
     }

@@ -6,5 +6,6 @@ pub(crate) mod connector;
 pub mod core_sched;
 pub(crate) mod mapping;
 pub mod sched;
+pub mod secure;
 #[cfg(feature = "sensor")]
 pub(crate) mod sensor;

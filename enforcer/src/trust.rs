@@ -4,11 +4,14 @@
 //! of the user the enforcer runs as: the file, every directory on the way to it, and every link followed. A directory with
 //! the sticky bit is no fault: nobody can replace other people's files in it (unlink(2)).
 
+use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nix::unistd::{Uid, geteuid};
+
+use crate::links::resolve;
 
 /// Why a path cannot be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -61,14 +64,13 @@ pub fn check(path: &Path) -> Result<(), Distrust> {
         reason: error.to_string(),
     };
     let named = std::path::absolute(path).map_err(|error| failed(path, &error))?;
-    let real = std::fs::canonicalize(path).map_err(|error| failed(path, &error))?;
-    // Both ways matter: who can replace a link on the named one chooses the real one.
-    for way in [&named, &real] {
-        let steps: Vec<PathBuf> = way.ancestors().map(Path::to_owned).collect();
-        for step in steps.iter().rev() {
-            let found = std::fs::symlink_metadata(step).map_err(|error| failed(step, &error))?;
-            judge(step, &found, geteuid())?;
-        }
+    let mut ways = BTreeSet::from([named.clone()]);
+    // Who can replace a link anywhere on the way chooses where it leads.
+    resolve(&named, &mut ways);
+    let steps: BTreeSet<&Path> = ways.iter().flat_map(|way| way.ancestors()).collect();
+    for step in steps {
+        let found = std::fs::symlink_metadata(step).map_err(|error| failed(step, &error))?;
+        judge(step, &found, geteuid())?;
     }
     Ok(())
 }
@@ -136,5 +138,54 @@ mod tests {
         assert_eq!(check(&link), Ok(()));
         chown(&file, Some(12_345), None).unwrap();
         assert!(matches!(check(&link), Err(Distrust::Owner { owner: 12_345, .. })));
+    }
+
+    #[test]
+    fn a_link_in_the_middle_of_a_chain_counts_as_much_as_its_ends() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        std::fs::create_dir(at("open")).unwrap();
+        write(at("a.policy"), "").unwrap();
+        symlink(at("a.policy"), at("open/middle")).unwrap();
+        symlink("open/middle", at("first.policy")).unwrap();
+        mode(&at("open"), 0o755);
+        assert_eq!(check(&at("first.policy")), Ok(()));
+        mode(&at("open"), 0o777);
+        let path = at("open").display().to_string();
+        assert_eq!(check(&at("first.policy")), Err(Distrust::Writable { path, mode: 0o777 }));
+        assert_eq!(check(&at("a.policy")), Ok(()), "which is not on this one's way");
+    }
+
+    #[test]
+    fn a_link_or_file_of_somebody_elses_is_refused_where_nobody_can_replace_it_either() {
+        if !is_root() {
+            return;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        mode(directory.path(), 0o1777);
+        write(at("a.policy"), "").unwrap();
+        symlink("a.policy", at("link.policy")).unwrap();
+        assert_eq!(check(&at("link.policy")), Ok(()));
+        std::os::unix::fs::lchown(at("link.policy"), Some(12_345), None).unwrap();
+        assert!(matches!(check(&at("link.policy")), Err(Distrust::Owner { owner: 12_345, .. })));
+        let inner = at("inner");
+        std::fs::create_dir(&inner).unwrap();
+        write(inner.join("b.policy"), "").unwrap();
+        assert_eq!(check(&inner.join("b.policy")), Ok(()));
+        chown(&inner, Some(12_345), None).unwrap();
+        assert!(matches!(check(&inner.join("b.policy")), Err(Distrust::Owner { .. })), "who owns it can open it up");
+    }
+
+    #[test]
+    fn what_is_not_there_or_leads_in_a_circle_is_not_trusted() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        symlink("nowhere", at("dangling.policy")).unwrap();
+        symlink("circle.policy", at("circle.policy")).unwrap();
+        for name in ["missing.policy", "dangling.policy"] {
+            assert!(matches!(check(&at(name)), Err(Distrust::Unreadable { .. })), "{name}");
+        }
+        assert!(std::fs::read(at("circle.policy")).is_err(), "the kernel does not follow it");
     }
 }

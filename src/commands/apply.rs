@@ -4,11 +4,13 @@ use clap::Args;
 use cotenant_compiler::Plan;
 use cotenant_compiler::plan::Strength;
 use cotenant_compiler::topology::TopologySource;
+use cotenant_enforcer::daemon::UNMOVED;
 use cotenant_enforcer::enforcer::{Enforcer, Pass};
 use cotenant_enforcer::lock::RunLock;
+use cotenant_enforcer::privilege::Lack;
 
 use crate::cli::PolicyPaths;
-use crate::enforcing::{Place, Ready, machine, ready};
+use crate::enforcing::{Place, Ready, machine, ready, shed};
 use crate::failure::Failure;
 use crate::host;
 use crate::outcome::Outcome;
@@ -38,6 +40,9 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
+    for Lack { means, error } in shed(&options.place)? {
+        tell(&format!("warning: {means}: {error}\n"));
+    }
     let machine = machine(&options.source)?;
     // Nobody watches once this has ended, so nothing rests on a sensor.
     let Some(Ready { plan, .. }) = ready(&options.policy.paths, &machine, host::facilities())? else {
@@ -47,6 +52,9 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let _lock = RunLock::take(&roots.run)?;
     let unkept = unkept(&plan);
     let (mut enforcer, recovered) = Enforcer::start(roots, plan)?;
+    if let Some(error) = enforcer.hindrance() {
+        tell(&format!("warning: {UNMOVED}: {error}\n"));
+    }
     let mut pass = recovered;
     match enforcer.scan() {
         Ok(placed) => pass.add(placed),

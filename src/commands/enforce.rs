@@ -2,6 +2,7 @@
 
 mod log;
 mod policy;
+mod service;
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use cotenant_enforcer::lock::Busy;
 use cotenant_enforcer::sensor::Sensor;
 
 use crate::cli::PolicyPaths;
-use crate::enforcing::{Place, machine, ready};
+use crate::enforcing::{Place, machine, ready, shed};
 use crate::failure::Failure;
 use crate::host;
 use crate::outcome::Outcome;
@@ -26,8 +27,9 @@ use policy::{Machine, PolicyOnDisk};
 /// again whenever its files change or CPUs go offline or come online. A changed policy that is wrong is reported and the
 /// running one stays. SIGTERM, SIGINT and `cotenant release` put everything back as it was.
 ///
-/// Needs root, or CAP_SYS_NICE, CAP_NET_ADMIN and write access to the control groups; for core-scheduling cookies also
-/// CAP_SYS_PTRACE.
+/// Needs root, or CAP_SYS_NICE. Also of use, and kept where it is there: CAP_SYS_PTRACE for telling other users' programs and
+/// for core-scheduling cookies, CAP_NET_ADMIN for process events, CAP_BPF and CAP_PERFMON for the sensor, and on version 1 of
+/// control groups CAP_DAC_OVERRIDE for groups of its own. Everything else is given up before the policy is read.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -68,6 +70,7 @@ enum Eyes {
 }
 
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
+    let lacks = shed(&options.place)?;
     // Before the first look, so that no CPU comes or goes between. One that is played has those that it was given.
     let hotplug = (options.source == TopologySource::Live).then(Hotplug::open).transpose();
     let machine = machine(&options.source)?;
@@ -83,6 +86,7 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let facilities = Facilities { sensor: sensor.is_some(), ..host::facilities() };
     let Some(ready) = ready(&options.policy.paths, &machine, facilities)? else { return Ok(Outcome::Refused) };
     log::start();
+    lacks.iter().for_each(|lack| log::notice(&Notice::Weaker(lack.means, &lack.error)));
     if let Some(error) = without.filter(|_| ready.plan.is_reactive()) {
         log::notice(&Notice::Weaker("there is no sensor, and the tick loop watches instead", &error));
     }

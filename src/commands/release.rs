@@ -8,7 +8,7 @@ use cotenant_enforcer::enforcer::Enforcer;
 use cotenant_enforcer::lock::RunLock;
 use cotenant_grammar::SourceSet;
 
-use crate::enforcing::Place;
+use crate::enforcing::{Place, not_lent};
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 use crate::terminal::{print, tell};
@@ -24,6 +24,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
+    not_lent()?;
     let roots = options.place.roots();
     if let Some(answer) = ask(&roots.run, Request::Release)? {
         let answer = String::from_utf8_lossy(&answer).into_owned();

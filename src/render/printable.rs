@@ -25,6 +25,11 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The same for what is part of a line: its line ends and tabs are replaced too.
+pub(crate) fn one_line(text: &str) -> String {
+    printable(text).replace(['\n', '\r', '\t'], "?")
+}
+
 fn is_obeyed(c: char) -> bool {
     let turns_direction = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns_direction || (c.is_control() && c != '\n' && c != '\t')
@@ -32,7 +37,7 @@ fn is_obeyed(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::printable;
+    use super::{one_line, printable};
 
     #[test]
     fn nothing_is_left_to_obey_and_no_byte_moves() {
@@ -46,5 +51,10 @@ mod tests {
             assert_eq!(printable(text), shown);
             assert_eq!(printable(text).len(), text.len());
         }
+    }
+
+    #[test]
+    fn a_name_cannot_begin_another_line() {
+        assert_eq!(one_line("a\r\n  process 1 \u{1b}[2J\tb"), "a??  process 1 ?[2J?b");
     }
 }

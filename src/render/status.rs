@@ -4,6 +4,7 @@ use cotenant_compiler::CpuSet;
 
 use super::counted::counted;
 use super::printable;
+use super::printable::one_line;
 use super::status_json::{Class, Document, Member};
 use super::table::{Fit, fit, lines, row, table};
 use crate::failure::Failure;
@@ -129,7 +130,7 @@ fn members(class: &Class, look: Look) -> String {
             &mut listed,
             [
                 member.pid.to_string(),
-                member.comm.clone(),
+                one_line(&member.comm),
                 format!("{} of {}", member.conforming, member.threads),
                 member.place.clone(),
             ]

@@ -9,7 +9,7 @@ use super::printable;
 use super::table::{Fit, fit, lines, row, table};
 use super::why_json::{Answer, Enforced, State, Tried};
 use crate::terminal::Look;
-use crate::why::sentence;
+use crate::why::{POSED, sentence};
 
 /// Classes shown that do not match, from the first; the last ones, where there are more, are those next to the one that does.
 const SHOWN: usize = 12;
@@ -80,7 +80,8 @@ fn tried(tried: &[Tried], look: Look) -> String {
             }
             continue;
         }
-        let reasons: Vec<String> = class.reasons.iter().map(sentence).collect();
+        let mut reasons: Vec<String> = class.reasons.iter().map(sentence).collect();
+        reasons.extend(class.posed.then(|| POSED.to_owned()));
         let matches = if class.matches { "yes" } else { "no" };
         row(&mut listed, [format!("{} {}", class.kind, class.class), matches.to_owned(), reasons.join("; ")]);
     }

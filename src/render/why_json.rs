@@ -52,6 +52,8 @@ pub(crate) struct Tried {
     pub(crate) class: String,
     pub(crate) kind: String,
     pub(crate) matches: bool,
+    /// Whether it would, if what its owner can make look so was enough for a real-time class.
+    pub(crate) posed: bool,
     /// The comparisons that decided.
     pub(crate) reasons: Vec<Reason>,
 }

@@ -4,7 +4,7 @@ use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 
-use super::stage::{Stage, kernel, stage};
+use super::stage::{OTHER, Stage, kernel, stage, until};
 
 fn refused(stage: &Stage, arguments: &[&str], code: i32, words: &[&str]) {
     let output = stage.ask(arguments);
@@ -112,4 +112,159 @@ fn a_pipe_is_no_policy() {
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::from_bits_truncate(0o644)).unwrap();
     let directory = stage.path("");
     refused(&stage, &["apply", directory.to_str().unwrap()], 2, &["b.policy` is not a regular file"]);
+}
+
+#[test]
+fn a_policy_that_others_can_write_meanwhile_is_not_read_again() {
+    let Some(mut stage) = stage() else { return };
+    let policy = stage.policy("p.policy", "class web: match exe @/web, nice 3;");
+    let pid = stage.sleeper("web");
+    stage.daemon(&policy, &[]);
+    set_permissions(&policy, Permissions::from_mode(0o666)).unwrap();
+    std::fs::write(&policy, stage.text("rt class web: match exe @/web;")).unwrap();
+    until("the refusal", || stage.log().contains("keeping the one before"));
+    assert!(stage.log().contains(&format!("chmod go-w {}", policy.display())), "{}", stage.log());
+    assert_eq!((kernel(pid).policy, kernel(pid).nice), (OTHER, 3));
+}
+
+#[test]
+fn what_a_policy_includes_is_looked_at_as_closely() {
+    let Some(stage) = stage() else { return };
+    let directory = stage.path("conf.d");
+    std::fs::create_dir(&directory).unwrap();
+    let policy = stage.policy("p.policy", "include \"conf.d/*.policy\";");
+    let included = stage.policy("conf.d/a.policy", "class web: match exe @/web, nice 3;");
+    let path = policy.to_str().unwrap();
+    set_permissions(&directory, Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(stage.ask(&["apply", path]).status.code(), Some(0));
+    for (what, mode) in [(&included, 0o664), (&directory, 0o777)] {
+        let before = std::fs::metadata(what).unwrap().permissions();
+        set_permissions(what, Permissions::from_mode(mode)).unwrap();
+        refused(&stage, &["apply", path], 2, &["can be written by others", &format!("chmod go-w {}", what.display())]);
+        set_permissions(what, before).unwrap();
+    }
+    std::os::unix::fs::chown(&included, Some(64_129), None).unwrap();
+    refused(&stage, &["apply", path], 2, &["belongs to user 64129", "chown root"]);
+}
+
+/// `enforce` in namespaces or mounts of its own, which unshare(1) makes.
+fn apart(stage: &Stage, how: &[&str], prepare: &str, policy: &std::path::Path) -> std::process::Command {
+    let enforce = stage.cotenant(&["enforce", policy.to_str().unwrap()]);
+    let mut command = std::process::Command::new("unshare");
+    command.args(how).args(["sh", "-c", &format!("{prepare} exec \"$@\""), "sh"]).arg(enforce.get_program());
+    command.args(enforce.get_args()).env("NO_COLOR", "1");
+    command
+}
+
+#[test]
+fn namespaces_in_which_the_host_cannot_be_seen_are_named_with_the_way_out() {
+    let Some(stage) = stage() else { return };
+    let policy = stage.policy("p.policy", "class web: match exe @/web, nice 1;");
+    for (how, cause, remedy) in [
+        (&["--user", "--map-root-user"][..], "initial user and process namespaces", "--pid host"),
+        (&["--pid", "--fork", "--mount-proc"][..], "initial user and process namespaces", "--pid host"),
+        (&["--net"][..], "network namespace", "--network host"),
+    ] {
+        let output = apart(&stage, how, "", &policy).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{how:?}: {said}");
+        assert!(said.contains(cause) && said.contains(remedy), "{how:?}: {said}");
+    }
+}
+
+#[test]
+fn in_a_cgroup_tree_that_is_read_only_processes_get_an_affinity() {
+    let Some(mut stage) = stage() else { return };
+    let tree = std::path::Path::new("/sys/fs/cgroup/cpuset");
+    if !tree.join("cpuset.cpus").exists() {
+        return eprintln!("passed over: version 2 of control groups, where nobody is moved");
+    }
+    let policy = stage.policy("p.policy", "rt class web: match exe @/web, on cpu 0, priority 4;");
+    let pid = stage.sleeper("web");
+    let before = kernel(pid);
+    let prepare = format!("mount -o remount,bind,ro {} &&", tree.display());
+    let command = apart(&stage, &["--mount"], &prepare, &policy);
+    let daemon = stage.daemon_of(command);
+    assert_eq!((kernel(pid).priority, kernel(pid).cpus.as_str()), (4, "0"));
+    let log = stage.log();
+    assert!(log.contains("get an affinity instead") && log.contains("mounted read-only"), "{log}");
+    stage.signal(daemon, nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(stage.end(daemon), Some(0));
+    assert_eq!(kernel(pid), before);
+}
+
+#[test]
+fn without_cpusets_processes_get_an_affinity() {
+    let Some(mut stage) = stage() else { return };
+    let policy = stage.policy("p.policy", "rt class web: match exe @/web, on cpu 0, priority 4;");
+    let pid = stage.sleeper("web");
+    let before = kernel(pid);
+    let command = apart(&stage, &["--mount"], "umount -l /sys/fs/cgroup &&", &policy);
+    let daemon = stage.daemon_of(command);
+    assert_eq!((kernel(pid).priority, kernel(pid).cpus.as_str()), (4, "0"));
+    assert_eq!(stage.status()["classes"][0]["members"][0]["place"], "affinity");
+    stage.signal(daemon, nix::sys::signal::Signal::SIGTERM);
+    assert_eq!(stage.end(daemon), Some(0));
+    assert_eq!(kernel(pid), before);
+}
+
+#[test]
+fn the_socket_and_its_peers_are_root_s_alone() {
+    let Some(mut stage) = stage() else { return };
+    const USER: u32 = 64_128;
+    let policy = stage.policy("p.policy", "class web: match exe @/web, nice 1;");
+    stage.daemon(&policy, &[]);
+    let (run, socket) = (stage.path("run"), stage.path("run/control.sock"));
+    assert_eq!(std::fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o660);
+    let binary = stage.program("cotenant", env!("CARGO_BIN_EXE_cotenant"));
+    set_permissions(&binary, Permissions::from_mode(0o755)).unwrap();
+    let asks = |what: &str| {
+        let mut command = std::process::Command::new(&binary);
+        let output = command.arg(what).arg("--run-dir").arg(&run).uid(USER).gid(USER).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = asks("status");
+    assert!(code == Some(2) && said.contains("Permission denied"), "{said}");
+    // Whatever becomes of the mode, the kernel says who asks.
+    set_permissions(&socket, Permissions::from_mode(0o666)).unwrap();
+    for what in ["status", "release"] {
+        let (code, said) = asks(what);
+        assert_eq!(code, Some(2), "{what}: {said}");
+    }
+    assert_eq!(stage.status()["classes"][0]["name"], "web", "it is still there");
+}
+
+/// A group that is removed when the processes in it have ended.
+struct Group(std::path::PathBuf);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // What has ended leaves its group a moment later.
+        let end = std::time::Instant::now() + super::stage::PATIENCE;
+        while std::fs::remove_dir(&self.0).is_err() && self.0.exists() && std::time::Instant::now() < end {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+}
+
+#[test]
+fn a_group_without_real_time_budget_is_named_as_the_cause() {
+    let tree = std::path::Path::new("/sys/fs/cgroup/cpu");
+    if !tree.join("cpu.rt_runtime_us").exists() {
+        return eprintln!("passed over: no cpu tree of version 1 with real-time budgets");
+    }
+    let Some(mut stage) = stage() else { return };
+    // A new group has none.
+    let group = tree.join(format!("{}-budget", stage.group()));
+    std::fs::create_dir(&group).unwrap();
+    stage.keep(Group(group.clone()));
+    assert_eq!(std::fs::read_to_string(group.join("cpu.rt_runtime_us")).unwrap().trim(), "0");
+    let (poor, other) = (stage.sleeper("web"), stage.sleeper("web"));
+    std::fs::write(group.join("cgroup.procs"), poor.to_string()).unwrap();
+    let policy = stage.policy("p.policy", "rt class web: match exe @/web, priority 4;");
+    stage.daemon(&policy, &[]);
+    assert_eq!((kernel(poor).policy, kernel(other).priority), (OTHER, 4));
+    let said = stage.status()["failures"][0].to_string();
+    assert!(said.contains("sched_setattr") && said.contains("cpu.rt_runtime_us"), "{said}");
+    assert!(stage.log().contains("cpu.rt_runtime_us"), "{}", stage.log());
 }

@@ -16,6 +16,7 @@ pub(crate) struct Stage {
     directory: tempfile::TempDir,
     group: String,
     children: Vec<Child>,
+    kept: Vec<Box<dyn std::any::Any>>,
 }
 
 /// What the kernel says of a process: scheduling policy and real-time priority (proc_pid_stat(5)), nice value, and the
@@ -43,7 +44,7 @@ pub(crate) fn stage() -> Option<Stage> {
     // Programs in it are run by other users too.
     fs::set_permissions(directory.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let group = format!("cotenant-live-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-    Some(Stage { directory, group, children: Vec::new() })
+    Some(Stage { directory, group, children: Vec::new(), kept: Vec::new() })
 }
 
 impl Stage {
@@ -117,8 +118,13 @@ impl Stage {
 
     /// A daemon that has its policy in force.
     pub(crate) fn daemon(&mut self, policy: &Path, more: &[&str]) -> u32 {
+        let command = self.cotenant(&[&["enforce", policy.to_str().unwrap()], more].concat());
+        self.daemon_of(command)
+    }
+
+    /// The same of a command that starts it in a way of the test's own.
+    pub(crate) fn daemon_of(&mut self, mut command: Command) -> u32 {
         let log = fs::File::create(self.path("daemon.log")).unwrap();
-        let mut command = self.cotenant(&[&["enforce", policy.to_str().unwrap()], more].concat());
         let pid = self.run(command.stderr(log).stdout(Stdio::null()));
         until(&format!("the daemon: {}", self.log()), || self.log().contains("the policy is in force"));
         pid
@@ -152,6 +158,11 @@ impl Stage {
         }
     }
 
+    /// Keeps something that must go when the processes have ended and no sooner, after a failure too.
+    pub(crate) fn keep(&mut self, guard: impl std::any::Any) {
+        self.kept.push(Box::new(guard));
+    }
+
     /// The name of this test's control group.
     pub(crate) fn group(&self) -> &str {
         &self.group
@@ -177,11 +188,13 @@ impl Drop for Stage {
 
 /// Reads a process back from the kernel.
 pub(crate) fn kernel(pid: u32) -> Kernel {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    // A name in it may be of any bytes.
+    let read = |file: &str| String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/{file}")).unwrap()).into_owned();
+    let stat = read("stat");
     let fields: Vec<&str> = stat[stat.rfind(')').unwrap() + 2..].split(' ').collect();
     // Numbered from 3 in the manual: nice is 19, rt_priority 40, policy 41.
     let field = |number: usize| fields[number - 3].trim();
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let status = read("status");
     let cpus = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
     Kernel {
         policy: field(41).parse().unwrap(),

@@ -1,5 +1,7 @@
 //! systemd's names in cgroup paths. See systemd.unit(5), "String escaping for inclusion in unit names".
 
+use super::containers;
+
 /// Suffixes of units that hold processes. Slices hold units and are asked for by `slice`.
 const UNIT_SUFFIXES: [&[u8]; 5] = [b".service", b".scope", b".socket", b".mount", b".swap"];
 
@@ -16,6 +18,22 @@ pub fn innermost_unit(path: &[u8]) -> Option<&[u8]> {
 /// Every component that names a slice, outermost first.
 pub fn slices(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     parts(path).filter(|part| part.ends_with(b".slice"))
+}
+
+/// The path down to the first group whose owner names what is below it: a user's own manager, `user@UID.service`, which is
+/// delegated to that user (systemd.resource-control(5), `Delegate=`), or a container.
+pub(super) fn made_by_the_host(path: &[u8]) -> &[u8] {
+    let mut end = 0;
+    for part in path.split(|byte| *byte == b'/') {
+        end += part.len();
+        let is_delegated =
+            part.starts_with(b"user@") && part.ends_with(b".service") || containers(part).next().is_some();
+        if is_delegated {
+            return path.get(..end).unwrap_or(path);
+        }
+        end += 1;
+    }
+    path
 }
 
 /// A component without `.service`, `.slice` or `.scope`.

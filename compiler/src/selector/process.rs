@@ -36,6 +36,9 @@ pub trait Process {
     fn comm(&self) -> &[u8];
     /// The resolved executable without ` (deleted)`; none where it cannot be read.
     fn exe(&self) -> Option<&[u8]>;
+    /// Whether [`Process::exe`] is the file that this host has at that path: a process may see another one there, because
+    /// something is mounted over it for that process.
+    fn runs_the_file_it_names(&self) -> bool;
     /// The arguments, the program's own name first.
     fn args(&self) -> &[Vec<u8>];
     /// Whether the effective user is this one.
@@ -73,6 +76,8 @@ pub struct Fields {
     pub comm: Vec<u8>,
     /// See [`Process::exe`].
     pub exe: Option<Vec<u8>>,
+    /// The opposite of [`Process::runs_the_file_it_names`].
+    pub runs_another_file: bool,
     /// See [`Process::args`].
     pub args: Vec<Vec<u8>>,
     /// Effective user: name, where known, and number.
@@ -107,6 +112,10 @@ impl Process for Fields {
 
     fn exe(&self) -> Option<&[u8]> {
         self.exe.as_deref()
+    }
+
+    fn runs_the_file_it_names(&self) -> bool {
+        !self.runs_another_file
     }
 
     fn args(&self) -> &[Vec<u8>] {

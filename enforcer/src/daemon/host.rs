@@ -62,6 +62,8 @@ pub enum Notice<'a> {
     Recovered(&'a Pass),
     /// The plan is in force.
     Ready(&'a Pass),
+    /// The policy is about to be read again because somebody asked for it; what became of it is told afterwards.
+    Reloading,
     /// The policy was read again.
     Reloaded(Cause, &'a Reload, &'a Pass),
     /// None of a class's CPUs is online, and it may run anywhere until they are.
@@ -74,6 +76,8 @@ pub enum Notice<'a> {
     Contested(&'a Contested),
     /// Something works less well than it could; what, and why.
     Weaker(&'static str, &'a KernelError),
+    /// The end was asked for, and everything is about to be put back.
+    Stopping,
     /// Everything was put back.
     Released(&'a Pass),
 }
@@ -93,6 +97,11 @@ pub trait Host {
     fn paths(&self) -> Vec<PathBuf>;
     /// Says something to whoever listens.
     fn tell(&mut self, notice: &Notice<'_>);
+    /// Takes note that the daemon is at work: called at every turn of its loop. Says when the next turn must come at the
+    /// latest; none where nobody waits for it.
+    fn pulse(&mut self) -> Option<Duration> {
+        None
+    }
     /// Puts a status into the form that the control socket speaks.
     fn encode(&self, view: &View<'_>) -> Vec<u8>;
     /// Puts the policy in force into the form that the control socket speaks.

@@ -24,6 +24,9 @@ impl Daemon {
         if cause != Cause::Changed {
             self.cpus.clear();
         }
+        if cause == Cause::Asked {
+            host.tell(&Notice::Reloading);
+        }
         let (mut pass, mut astray) = (Pass::default(), Vec::new());
         let loaded = host.load(cause);
         // New links may lead elsewhere, whether or not what they lead to is right.

@@ -152,7 +152,7 @@ impl Enforcer {
             self.yield_masks(pid, cgroups)?;
         }
         let cpus = self.share_of(pid).unwrap_or_else(|| placement.reach());
-        let moves = !everywhere && self.ground.takes_moves() && (path == Path::new("/") || self.ground.is_own(path));
+        let moves = !everywhere && self.ground.may_move() && (path == Path::new("/") || self.ground.is_own(path));
         if !(moves && matches!(place, Some(Place::Moved(_)))) {
             self.unplace(pid)?;
         }
@@ -172,7 +172,7 @@ impl Enforcer {
             self.ground.take_in(pid, cgroups, class, &cpus, stops)?;
             Place::Moved(origin)
         } else {
-            if stops && self.ground.takes_moves() {
+            if stops && self.ground.may_move() {
                 let origin = self.ground.origin(cgroups, stops);
                 self.journal.append(&[Record::Process { pid, start, origin }])?;
                 self.ground.take_in_to_stop(pid, cgroups, class, &cpus)?;

@@ -13,12 +13,23 @@ pub(super) fn of(error: &KernelError) -> Option<&'static str> {
         (Object::Connector, operation) => connector(operation, error.errno),
         (Object::Thread(_), operation) if operation.starts_with("PR_SCHED_CORE") => cookie(error.errno),
         (Object::Sensor, _) => sensor(error.errno),
+        (Object::Capability(_), _) => Some(
+            "needs root, or a service that is given it (AmbientCapabilities in systemd.exec(5)); root of a container has \
+             only what the container is given",
+        ),
         (Object::Thread(_) | Object::Process(_), operation) => scheduling(operation, error.errno),
         (Object::File(path), "write") => match path.file_name().and_then(|name| name.to_str()) {
             Some("cpuset.cpus" | "cpuset.mems") => cpuset(error.errno),
             Some("tasks" | "cgroup.procs" | "cgroup.threads") => members(error.errno),
             _ => None,
         },
+        (Object::File(_), "make a group in") if error.errno == Errno::EACCES => {
+            Some("needs root with CAP_DAC_OVERRIDE")
+        }
+        (Object::File(_), "trust") => Some(
+            "it must belong to root or to the user that this runs as, and others must not be able to write to it; see it and \
+             each directory above it with `ls -ld`",
+        ),
         (Object::File(_), "mkdir" | "rmdir") => directory(error.errno),
         _ => None,
     };
@@ -72,7 +83,14 @@ fn connector(operation: &str, errno: Errno) -> Option<&'static str> {
         ("socket", Errno::EPROTONOSUPPORT) => {
             "needs a kernel built with CONFIG_PROC_EVENTS, and the host's own network namespace"
         }
-        ("subscribe", Errno::ETIMEDOUT) => "the kernel answers only in the initial user and process namespaces",
+        ("subscribe", Errno::ETIMEDOUT) => {
+            "the kernel answers only in the initial user and process namespaces; run on the host, or in a container that has \
+             them (`--pid host`)"
+        }
+        ("subscribe", Errno::ECONNREFUSED) => {
+            "process events come in the host's own network namespace alone; run on the host, or in a container that has it \
+             (`--network host`)"
+        }
         (_, Errno::EPERM | Errno::EACCES) => "needs root or CAP_NET_ADMIN",
         _ => return None,
     })
@@ -130,6 +148,7 @@ fn general(error: &KernelError) -> Option<&'static str> {
         Errno::EPERM | Errno::EACCES => "needs root",
         Errno::EROFS => "the file system is mounted read-only, as in a container; run on the host",
         Errno::EMFILE | Errno::ENFILE => "too many open files; raise the limit (LimitNOFILE of the unit)",
+        Errno::ELOOP => "a symbolic link stands where none may be; find out who put it there, and remove it",
         Errno::EBADMSG => "the kernel wrote what this version does not know; please report it",
         _ => return None,
     })

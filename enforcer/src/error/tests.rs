@@ -30,3 +30,17 @@ fn only_what_belongs_to_a_process_can_be_gone() {
     assert!(!missing.is_gone());
     assert_eq!(gone.to_string(), "cannot open /proc/1/stat: No such file or directory: it has ended");
 }
+
+#[test]
+fn a_missing_capability_is_named_with_two_ways_to_it() {
+    let error = KernelError::new(Object::Capability(Capability::CAP_SYS_NICE), "use", Errno::EPERM);
+    let text = error.to_string();
+    assert!(text.starts_with("CAP_SYS_NICE is missing: needs root, or"), "{text}");
+    assert!(text.contains("AmbientCapabilities"), "{text}");
+}
+
+#[test]
+fn a_path_of_somebody_elses_stays_on_its_line() {
+    let error = KernelError::file("/cg/x\n\u{1b}[2Jfine/cpuset.cpus", "open", Errno::EACCES);
+    assert!(error.to_string().starts_with("cannot open /cg/x\\n\\u{1b}[2Jfine/cpuset.cpus: "), "{error}");
+}

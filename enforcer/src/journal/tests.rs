@@ -87,7 +87,46 @@ fn a_directory_that_others_can_write_in_is_refused() {
     let run = tempfile::tempdir().unwrap();
     prepare_directory(run.path()).unwrap();
     fs::set_permissions(run.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    assert!(prepare_directory(run.path()).is_err());
+    let error = prepare_directory(run.path()).unwrap_err();
+    assert!(error.to_string().contains("others must not be able to write to it"), "{error}");
+    let below = run.path().join("below");
+    assert!(prepare_directory(&below).is_err(), "somebody could put another one in its place");
+    fs::set_permissions(run.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    prepare_directory(&below).unwrap();
+    std::os::unix::fs::symlink(&below, run.path().join("link")).unwrap();
+    assert!(prepare_directory(&run.path().join("link")).is_err(), "a link is no directory");
+}
+
+#[test]
+fn links_planted_in_the_run_directory_are_not_followed() {
+    let run = tempfile::tempdir().unwrap();
+    let victim = run.path().join("victim");
+    let plant = |name: &str| {
+        fs::write(&victim, "untouched").unwrap();
+        std::os::unix::fs::symlink(&victim, run.path().join(name)).unwrap();
+    };
+    let unharmed = || assert_eq!(fs::read_to_string(&victim).unwrap(), "untouched");
+    let planted = |error: KernelError| assert!(error.to_string().contains("a symbolic link stands"), "{error}");
+    plant("journal");
+    planted(Journal::open(run.path(), Path::new("/proc")).err().unwrap());
+    unharmed();
+    fs::remove_file(run.path().join("journal")).unwrap();
+    // What the journal is written anew in is made anew itself.
+    plant("journal.new");
+    drop(Journal::open(run.path(), Path::new("/proc")).unwrap());
+    unharmed();
+    plant("lock");
+    match crate::lock::RunLock::take(run.path()).unwrap_err() {
+        crate::lock::Busy::Kernel(error) => planted(error),
+        busy => panic!("{busy}"),
+    }
+    unharmed();
+    plant("moving");
+    planted(moving::MovingFile::create(run.path(), &crate::procfs::Procfs::new("/proc")).err().unwrap());
+    unharmed();
+    plant("control.sock");
+    drop(crate::control::Control::listen(run.path()).unwrap());
+    unharmed();
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! `/proc/PID/exe`: proc_pid_exe(5).
 
+use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 
 use nix::errno::Errno;
 
@@ -45,5 +47,24 @@ impl Procfs {
                 error => Err(error),
             },
         }
+    }
+
+    /// Whether what [`Procfs::exe`] says is the file that this process finds at that path, too, and not one that was mounted
+    /// over it for that process alone, or there under another root. Of a file that was removed since, as by an upgrade, that
+    /// it was root's alone says enough: nobody else could have removed it.
+    ///
+    /// # Errors
+    /// As [`Procfs::exe`].
+    pub fn is_its_exe(&self, pid: Pid) -> Result<bool, KernelError> {
+        let entry = self.of_process(pid);
+        let link = entry.directory.join("exe");
+        let Some(exe) = self.exe(pid)? else { return Ok(false) };
+        // The link leads to the file itself, whatever stands at the path.
+        let runs = fs::metadata(&link).map_err(|error| entry.error(&link, "stat", errno_of(&error)))?;
+        if exe.deleted {
+            return Ok(runs.nlink() == 0 && runs.uid() == 0 && runs.mode() & 0o022 == 0);
+        }
+        let here = fs::metadata(OsStr::from_bytes(&exe.path));
+        Ok(here.is_ok_and(|here| (here.dev(), here.ino()) == (runs.dev(), runs.ino())))
     }
 }

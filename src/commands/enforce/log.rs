@@ -36,6 +36,8 @@ pub(super) fn notice(notice: &Notice<'_>) {
              Find out what (`auditctl -a always,exit -S sched_setaffinity,sched_setattr,setpriority`), or say `yield`"
         ),
         Notice::Weaker(what, error) => warn!("{what}: {error}"),
+        // What comes of it is said when it is known.
+        Notice::Reloading | Notice::Stopping => {}
         Notice::Released(pass) => info!(processes = pass.released, "everything is put back"),
         Notice::Reloaded(Cause::Machine, reload, pass) => machine(reload, pass),
         Notice::Astray(astray) => {

@@ -1,6 +1,7 @@
 //! The daemon's policy: files that change.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use cotenant_compiler::Plan;
 use cotenant_compiler::plan::Facilities;
@@ -10,6 +11,7 @@ use cotenant_enforcer::story::Story;
 use cotenant_grammar::SourceSet;
 
 use super::log;
+use super::service::Service;
 use crate::enforcing::{Compiled, compiled, compiled_of};
 use crate::failure::Failure;
 use crate::terminal::Look;
@@ -36,13 +38,21 @@ pub(super) struct PolicyOnDisk {
     readable: SourceSet,
     /// The last texts that were right.
     right: SourceSet,
+    service: Service,
 }
 
 impl PolicyOnDisk {
     /// The policy of these paths, as it was read for the first time.
     pub(super) fn new(paths: &[PathBuf], machine: Machine, first: SourceSet) -> PolicyOnDisk {
         let (readable, right) = (first.clone(), first.clone());
-        PolicyOnDisk { paths: paths.to_owned(), machine, seen: Ok(first), readable, right }
+        PolicyOnDisk {
+            paths: paths.to_owned(),
+            machine,
+            seen: Ok(first),
+            readable,
+            right,
+            service: Service::of_environment(),
+        }
     }
 
     /// What the machine makes of texts that were right before, where those on disk are wrong and were so all along.
@@ -108,6 +118,11 @@ impl Host for PolicyOnDisk {
 
     fn tell(&mut self, notice: &Notice<'_>) {
         log::notice(notice);
+        self.service.tell(notice);
+    }
+
+    fn pulse(&mut self) -> Option<Duration> {
+        self.service.pulse(Instant::now())
     }
 
     fn encode(&self, view: &View<'_>) -> Vec<u8> {
