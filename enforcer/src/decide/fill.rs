@@ -85,27 +85,26 @@ fn settle(first: CpuSet, parts: Vec<Part>, busy: &Busy, before: &Share) -> Share
     Share { cpus, calm, ..Share::default() }
 }
 
-/// Adds `count` of the candidates: those of idle cores first, then those that are free themselves; open ones before closed.
+/// Adds `count` of the candidates. An open one stays while nobody else is on it: one that is better now is no better for
+/// long, and a change moves threads. Then come those of idle cores, those that are free themselves, and the rest.
 fn choose(candidates: &[CpuSet], busy: &Busy, open: &CpuSet, mut count: usize, cpus: &mut CpuSet) {
-    if count == 0 {
-        return;
-    }
-    let kinds: [&dyn Fn(&CpuSet) -> CpuSet; 3] =
-        [&|set| set.difference(&busy.cores), &|set| set.intersection(&busy.cores).difference(&busy.cpus), &|set| {
-            set.intersection(&busy.cpus)
-        }];
+    let kinds: [&dyn Fn(&CpuSet) -> CpuSet; 5] = [
+        &|set| set.intersection(open).difference(&busy.cpus),
+        &|set| set.difference(open).difference(&busy.cores),
+        &|set| set.difference(open).intersection(&busy.cores).difference(&busy.cpus),
+        &|set| set.intersection(open).intersection(&busy.cpus),
+        &|set| set.difference(open).intersection(&busy.cpus),
+    ];
     for kind in kinds {
-        for candidate in candidates.iter().map(kind) {
-            for group in [candidate.intersection(open), candidate.difference(open)] {
-                match group.len() <= count {
-                    true => *cpus = cpus.union(&group),
-                    false => group.iter().take(count).for_each(|cpu| cpus.insert(cpu)),
-                }
-                count = count.saturating_sub(group.len());
-                if count == 0 {
-                    return;
-                }
+        for group in candidates.iter().map(kind) {
+            if count == 0 {
+                return;
             }
+            match group.len() <= count {
+                true => *cpus = cpus.union(&group),
+                false => group.iter().take(count).for_each(|cpu| cpus.insert(cpu)),
+            }
+            count = count.saturating_sub(group.len());
         }
     }
 }

@@ -56,6 +56,10 @@ fn open_siblings_are_kept_before_others_are_opened() {
     assert_eq!(cpus(&first, 0), "0,2-4,6", "the core of the other comes last");
     let then = stage.decide(&load("6", &[("", 4)]), &first);
     assert_eq!(cpus(&then, 0), "0,2-4,6");
+    let beside = stage.decide(&load("2", &[("", 4)]), &then);
+    assert_eq!(cpus(&beside, 0), "0,2-4,6", "its core is in use, and it is free itself");
+    let on_it = stage.decide(&load("3", &[("", 4)]), &beside);
+    assert_eq!(cpus(&on_it, 0), "0-2,4,6", "somebody else is on it");
 }
 
 const BOTH: &str = "rt class web: prefer idle core; batch: only when core idle;";
