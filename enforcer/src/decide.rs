@@ -153,9 +153,9 @@ pub fn decide(rules: &Rules, load: &Load, previous: &Assignment) -> Assignment {
             return Some(Share { cpus: rule.reach.clone(), ..Share::default() });
         }
         let demand = load.classes.get(at).map_or(0, |class| class.demand);
-        if demand == 0 && rule.gate.is_none() && before.cpus == rule.at_rest {
-            // As most ticks find most classes: whoever occupies what, it needs no more.
-            return Some(Share { cpus: before.cpus.clone(), ..Share::default() });
+        if demand == 0 && rule.gate.is_none() && rule.at_rest.is_subset(&before.cpus) {
+            // As most ticks find most classes.
+            return Some(fill::rest(rule, before));
         }
         let Some(gates) = gates.as_ref().filter(|_| rule.gate.is_some()) else {
             return Some(fill::fill(rule, &rule.reach, &occupancy.for_class(at), demand, before));

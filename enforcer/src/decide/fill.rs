@@ -43,6 +43,16 @@ pub(super) fn fill(rule: &Rule, open: &CpuSet, busy: &Busy, demand: usize, befor
     settle(first, parts, busy, before)
 }
 
+/// The share of a class without work and without a gate, which needs no more than it has at rest: it is the same whoever
+/// occupies what.
+pub(super) fn rest(rule: &Rule, before: &Share) -> Share {
+    let calm = if before.cpus == rule.at_rest { 0 } else { before.calm.saturating_add(1) };
+    match calm > CALM {
+        true => Share { cpus: rule.at_rest.clone(), ..Share::default() },
+        false => Share { cpus: before.cpus.clone(), calm, ..Share::default() },
+    }
+}
+
 /// CPUs of a tier that one more thread could have: on cores of their own, where the class wants those.
 fn free(rule: &Rule, tier: &CpuSet, busy: &Busy) -> usize {
     tier.difference(if rule.wants_cores() { &busy.cores } else { &busy.cpus }).len()
