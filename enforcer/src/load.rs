@@ -88,7 +88,8 @@ impl LoadReader {
         let mut look = Look { procfs, elapsed, number: self.looks, most_open: self.most_open, open: &mut open };
         let mut there = 0;
         for (pid, member) in members {
-            let (Some(class), Some(work)) = (load.classes.get_mut(member.class), self.work.get_mut(member.class)) else {
+            let (Some(class), Some(work)) = (load.classes.get_mut(member.class), self.work.get_mut(member.class))
+            else {
                 continue;
             };
             let placement = plan.classes.get(member.class).and_then(|class| class.placement.as_ref());

@@ -243,7 +243,11 @@ mod tests {
         // Its turn is at the fourth look and the eighth; the counters have more then than the clock told.
         let little = |look: u64| played.look(Clock::Moved(50_000), 2_000_000 + look * 60_000, 'S').map(|seen| seen.run);
         let runs: Vec<u64> = (1..=6).filter_map(little).collect();
-        assert_eq!(runs, [50_000, 70_000, 50_000, 50_000, 80_000, 60_000], "where it is was asked a while ago at the last but one");
+        assert_eq!(
+            runs,
+            [50_000, 70_000, 50_000, 50_000, 80_000, 60_000],
+            "where it is was asked a while ago at the last but one"
+        );
     }
 
     #[test]
