@@ -20,8 +20,9 @@
 //!    demand exceeds the CPUs before it that nobody else occupies: a preferred part is full before the rest is touched.
 //! 3. **Overflow.** Threads are taken to come one after another. One that finds `below` or more idle cores (1 unless the
 //!    policy says otherwise) takes one; the others need a sibling each. So with `idle` cores the siblings wanted are
-//!    `demand + below - 1 - idle`, and never more than `demand`. Those of idle cores come first, then those that are free
-//!    themselves, second threads of a core before third ones, open ones before closed ones: a choice once made stays.
+//!    `demand + below - 1 - idle`, and never more than `demand`. Open ones stay as long as nobody else is on them, because
+//!    who runs where for a part of a tick is another in the next. Of closed ones those of idle cores come first, then those
+//!    that are free themselves, second threads of a core before third ones.
 //! 4. **Gate.** A unit is closed at once with all its CPUs when any of them is occupied by others, and opened when all of
 //!    them are quiet. CPUs of the class's floor are always open. Of what is open a class with a ceiling has as many cores
 //!    as that allows: its floor, what it prefers, what it had. Where nothing is open the class is frozen.
@@ -152,6 +153,10 @@ pub fn decide(rules: &Rules, load: &Load, previous: &Assignment) -> Assignment {
             return Some(Share { cpus: rule.reach.clone(), ..Share::default() });
         }
         let demand = load.classes.get(at).map_or(0, |class| class.demand);
+        if demand == 0 && rule.gate.is_none() && rule.at_rest.is_subset(&before.cpus) {
+            // As most ticks find most classes.
+            return Some(fill::rest(rule, before));
+        }
         let Some(gates) = gates.as_ref().filter(|_| rule.gate.is_some()) else {
             return Some(fill::fill(rule, &rule.reach, &occupancy.for_class(at), demand, before));
         };

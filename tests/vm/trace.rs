@@ -68,6 +68,23 @@ impl Trace {
         self.of_daemon().fold(0.0, |all, (from, to, _)| all + to - from)
     }
 
+    /// The same on CPUs of their own, where those that are busy take turns: of each moment in which one ran, its part.
+    pub(crate) fn daemon_alone(&self) -> f64 {
+        let ours: Vec<(f64, f64)> = self.of_daemon().map(|(from, to, _)| (*from, *to)).collect();
+        let busy = self.spans.values().flatten().filter(|(_, _, who)| !who.starts_with("swapper"));
+        let mut changes: Vec<(f64, i64, i64)> = busy.flat_map(|(from, to, _)| [(*from, 1, 0), (*to, -1, 0)]).collect();
+        changes.extend(ours.into_iter().flat_map(|(from, to)| [(from, 0, 1), (to, 0, -1)]));
+        changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut alone, mut since, mut busy, mut running) = (0.0, 0.0, 0, 0);
+        for (time, more_busy, more_running) in changes {
+            if running > 0 && busy > 0 {
+                alone += (time - since) * running as f64 / busy as f64;
+            }
+            (since, busy, running) = (time, busy + more_busy, running + more_running);
+        }
+        alone
+    }
+
     /// How often one of them began to.
     pub(crate) fn turns_of_daemon(&self) -> usize {
         self.of_daemon().count()
@@ -170,6 +187,10 @@ fn time_on_a_shared_core_is_counted_to_the_microsecond() {
     let lines = ["10.0 000 - -", "11.0 000 swapper cotenant-mover", "11.5 000 cotenant-mover web"];
     let trace = Trace::parse(&lines.map(str::to_owned));
     assert!((trace.daemon() - 0.5).abs() < 1e-6 && trace.turns_of_daemon() == 1, "{trace:?}");
+    let lines = ["10.0 000 - -", "11.0 000 swapper cotenant", "13.0 001 swapper web", "14.0 000 cotenant swapper"];
+    let trace = Trace::parse(&lines.map(str::to_owned));
+    assert!((trace.daemon() - 3.0).abs() < 1e-6, "{trace:?}");
+    assert!((trace.daemon_alone() - 2.5).abs() < 1e-6, "two seconds alone and half of one: {trace:?}");
 }
 
 #[test]

@@ -43,6 +43,16 @@ pub(super) fn fill(rule: &Rule, open: &CpuSet, busy: &Busy, demand: usize, befor
     settle(first, parts, busy, before)
 }
 
+/// The share of a class without work and without a gate, which needs no more than it has at rest: it is the same whoever
+/// occupies what.
+pub(super) fn rest(rule: &Rule, before: &Share) -> Share {
+    let calm = if before.cpus == rule.at_rest { 0 } else { before.calm.saturating_add(1) };
+    match calm > CALM {
+        true => Share { cpus: rule.at_rest.clone(), ..Share::default() },
+        false => Share { cpus: before.cpus.clone(), calm, ..Share::default() },
+    }
+}
+
 /// CPUs of a tier that one more thread could have: on cores of their own, where the class wants those.
 fn free(rule: &Rule, tier: &CpuSet, busy: &Busy) -> usize {
     tier.difference(if rule.wants_cores() { &busy.cores } else { &busy.cpus }).len()
@@ -85,27 +95,26 @@ fn settle(first: CpuSet, parts: Vec<Part>, busy: &Busy, before: &Share) -> Share
     Share { cpus, calm, ..Share::default() }
 }
 
-/// Adds `count` of the candidates: those of idle cores first, then those that are free themselves; open ones before closed.
+/// Adds `count` of the candidates. An open one stays while nobody else is on it: one that is better now is no better for
+/// long, and a change moves threads. Then come those of idle cores, those that are free themselves, and the rest.
 fn choose(candidates: &[CpuSet], busy: &Busy, open: &CpuSet, mut count: usize, cpus: &mut CpuSet) {
-    if count == 0 {
-        return;
-    }
-    let kinds: [&dyn Fn(&CpuSet) -> CpuSet; 3] =
-        [&|set| set.difference(&busy.cores), &|set| set.intersection(&busy.cores).difference(&busy.cpus), &|set| {
-            set.intersection(&busy.cpus)
-        }];
+    let kinds: [&dyn Fn(&CpuSet) -> CpuSet; 5] = [
+        &|set| set.intersection(open).difference(&busy.cpus),
+        &|set| set.difference(open).difference(&busy.cores),
+        &|set| set.difference(open).intersection(&busy.cores).difference(&busy.cpus),
+        &|set| set.intersection(open).intersection(&busy.cpus),
+        &|set| set.difference(open).intersection(&busy.cpus),
+    ];
     for kind in kinds {
-        for candidate in candidates.iter().map(kind) {
-            for group in [candidate.intersection(open), candidate.difference(open)] {
-                match group.len() <= count {
-                    true => *cpus = cpus.union(&group),
-                    false => group.iter().take(count).for_each(|cpu| cpus.insert(cpu)),
-                }
-                count = count.saturating_sub(group.len());
-                if count == 0 {
-                    return;
-                }
+        for group in candidates.iter().map(kind) {
+            if count == 0 {
+                return;
             }
+            match group.len() <= count {
+                true => *cpus = cpus.union(&group),
+                false => group.iter().take(count).for_each(|cpu| cpus.insert(cpu)),
+            }
+            count = count.saturating_sub(group.len());
         }
     }
 }

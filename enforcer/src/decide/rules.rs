@@ -47,6 +47,8 @@ pub(super) struct Rule {
     pub(super) tiers: Vec<CpuSet>,
     /// The same in one set. Where siblings are overflow it has one CPU of each core.
     pub(super) fronts: CpuSet,
+    /// What it has without work, if it is not gated: the first of them, and its floor.
+    pub(super) at_rest: CpuSet,
     /// Siblings that are overflow: those that are the second thread of their core within the reach, then the third ones,
     /// and so on. Empty where none are.
     pub(super) overflow: Vec<CpuSet>,
@@ -88,6 +90,12 @@ impl Rules {
             nodes: topology.nodes().to_vec(),
             classes,
         }
+    }
+
+    /// Whether any class makes room for others, so that it matters what belongs to no class.
+    #[must_use]
+    pub fn make_room(&self) -> bool {
+        self.classes.iter().flatten().any(|rule| rule.is_reactive)
     }
 
     /// Every CPU of the core of `cpu`.
@@ -149,6 +157,8 @@ impl Rule {
             Some((siblings, fronts)) if overflows && !fronts.is_empty() => (fronts.to_vec(), siblings.clone()),
             _ => (placement.tiers.clone(), CpuSet::new()),
         };
+        let floor = placement.floor.intersection(&reach);
+        let first = tiers.iter().find(|tier| !tier.is_empty()).unwrap_or(&reach);
         let waits = placement.demands.wait_at_most.filter(|_| placement.gate.is_some());
         Rule {
             is_reactive: placement.is_reactive() && (placement.tiers.len() > 1 || placement.gate.is_some()),
@@ -156,7 +166,8 @@ impl Rule {
             below: placement.spill_below.unwrap_or(0) as usize,
             gate: placement.gate,
             gives_way: placement.gives_way(),
-            floor: placement.floor.intersection(&reach),
+            at_rest: first.union(&floor.difference(&siblings)),
+            floor,
             fronts: tiers.iter().fold(CpuSet::new(), |all, tier| all.union(tier)),
             most_cores: placement.most_cores,
             longest_wait: waits.map(|wait| Duration::from_nanos(wait.0)),

@@ -367,7 +367,7 @@ fn a_tick_sees_where_a_class_runs_and_how_much() {
     let web = stage.spinner("web");
     settled(web, "web");
     enforcer.scan().unwrap();
-    let mut look = || enforcer.load.read(&enforcer.procfs, &enforcer.plan, &enforcer.members, Instant::now());
+    let mut look = || enforcer.load.read(&enforcer.procfs, &enforcer.plan, &enforcer.members, true, Instant::now());
     look();
     let end = Instant::now() + Duration::from_secs(30);
     loop {

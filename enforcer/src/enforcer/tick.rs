@@ -13,7 +13,7 @@ impl Enforcer {
     /// Reads the load since the last tick, decides, and applies what changed.
     pub fn tick(&mut self, now: Instant) -> Pass {
         let plan = Arc::clone(&self.plan);
-        let mut load = self.load.read(&self.procfs, &plan, &self.members, now);
+        let mut load = self.load.read(&self.procfs, &plan, &self.members, self.rules.make_room(), now);
         if let Some(sensor) = &self.sensor {
             load.used = sensor.used();
             sensor.answered();
@@ -21,6 +21,8 @@ impl Enforcer {
         let mut pass = self.respond(&load);
         let ran = self.load.take_ran();
         self.stay(&ran, &mut pass);
+        // Each mask that is written is in the journal. One that cannot be rewritten is longer than it need be, and says the same.
+        drop(self.compact());
         pass
     }
 

@@ -1,7 +1,8 @@
 //! What each CPU did that no class did.
 //!
-//! Only the busy time of each CPU is to be had, less what classes used of it. `/proc/stat` has a grain of 10 ms, so a few
-//! ticks are taken together, and what stays below [`FOREIGN_SHARE`] of them is not seen.
+//! Only the busy time of each CPU is to be had, less what classes used of it. `/proc/stat` has a grain of 10 ms and costs as
+//! much as a dozen threads do, so it is read at every other look, a few of these are taken together, and what stays below
+//! [`FOREIGN_SHARE`] of them is not seen.
 
 use std::collections::VecDeque;
 
@@ -9,8 +10,11 @@ use cotenant_compiler::{CpuId, CpuSet};
 
 use crate::procfs::{CpuTimesReader, Procfs};
 
-/// Ticks over which the busy time of others is taken together.
-const WINDOW: usize = 5;
+/// Looks for each at which the times are read.
+const EVERY: u32 = 2;
+
+/// Readings over which the busy time of others is taken together.
+const WINDOW: usize = 3;
 
 /// The share of a window that others must have used of a CPU to count, in per cent; below it lies the counters' grain.
 const FOREIGN_SHARE: i64 = 40;
@@ -48,19 +52,31 @@ pub(super) struct Others {
     times: CpuTimesReader,
     /// Busy time so far of each CPU seen, by its number, in clock ticks.
     busy: Vec<Option<u64>>,
-    /// For each of the last ticks: its length, and what others used of each CPU, in nanoseconds.
+    /// What classes used since that was read, in nanoseconds.
+    pub(super) used: PerCpu,
+    /// How many looks ago that was, and how many nanoseconds.
+    since: (u32, u64),
+    /// For each of the last readings: its length, and what others used of each CPU, in nanoseconds.
     window: VecDeque<(i64, PerCpu)>,
+    /// CPUs on which others ran enough to count at the last reading.
+    found: CpuSet,
 }
 
 impl Others {
-    /// Whether nothing was read yet.
-    pub(super) fn is_new(&self) -> bool {
-        self.busy.is_empty()
+    /// CPUs on which others ran enough to count of late; the last look took `elapsed` nanoseconds, and what classes used
+    /// meanwhile is in `used`.
+    pub(super) fn look(&mut self, procfs: &Procfs, elapsed: u64) -> CpuSet {
+        let (looks, length) = (self.since.0 + 1, self.since.1.saturating_add(elapsed));
+        self.since = (looks, length);
+        if looks >= EVERY || self.busy.is_empty() {
+            self.since = (0, 0);
+            self.found = self.read(procfs, length);
+            self.used.clear();
+        }
+        self.found.clone()
     }
 
-    /// CPUs on which others ran enough to count in the last ticks, of which the newest took `elapsed` nanoseconds, `used` of
-    /// them by classes.
-    pub(super) fn read(&mut self, procfs: &Procfs, used: &PerCpu, elapsed: u64) -> CpuSet {
+    fn read(&mut self, procfs: &Procfs, length: u64) -> CpuSet {
         let spent = if self.window.len() == WINDOW { self.window.pop_front() } else { None };
         let (_, mut now) = spent.unwrap_or_default();
         now.clear();
@@ -71,9 +87,9 @@ impl Others {
             }
             let before = self.busy.get_mut(at).and_then(|busy| busy.replace(times.busy)).unwrap_or(times.busy);
             let busy = i64::try_from(times.busy.saturating_sub(before)).unwrap_or(0).saturating_mul(CLOCK_TICK);
-            now.add(times.cpu, busy.saturating_sub(used.of(times.cpu)));
+            now.add(times.cpu, busy.saturating_sub(self.used.of(times.cpu)));
         }
-        self.window.push_back((i64::try_from(elapsed).unwrap_or(i64::MAX), now));
+        self.window.push_back((i64::try_from(length).unwrap_or(i64::MAX), now));
         let length: i64 = self.window.iter().fold(0, |all, (length, _)| all.saturating_add(*length));
         // One clock tick may have been booked to others that was a class's, and that is no sign of anything.
         let enough = (length / 100 * FOREIGN_SHARE).max(2 * CLOCK_TICK);
@@ -99,22 +115,16 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let procfs = Procfs::new(directory.path());
         let mut others = Others::default();
-        let mut used = PerCpu::default();
         stat(directory.path(), [50, 50]);
-        assert!(others.is_new());
-        assert_eq!(
-            others.read(&procfs, &used, 50_000_000),
-            CpuSet::new(),
-            "the first look has nothing to compare with"
-        );
-        assert!(!others.is_new());
-        stat(directory.path(), [55, 55]);
-        used.add(CpuId(0), 50_000_000);
-        assert_eq!(others.read(&procfs, &used, 50_000_000), "1".parse().unwrap());
-        // For as long as it is two fifths of the window.
-        used.clear();
-        for expected in ["1", "", "", ""] {
-            assert_eq!(others.read(&procfs, &used, 25_000_000), expected.parse().unwrap());
-        }
+        let look = |others: &mut Others| others.look(&procfs, 10_000_000).to_string();
+        assert_eq!(look(&mut others), "", "the first look has nothing to compare with");
+        stat(directory.path(), [54, 54]);
+        others.used.add(CpuId(0), 20_000_000);
+        assert_eq!(look(&mut others), "", "it is not read yet");
+        others.used.add(CpuId(0), 20_000_000);
+        assert_eq!(look(&mut others), "1");
+        // For as long as it is two fifths of the window: 40 ms of 40, 60, 80 and, without itself, of 60.
+        let later: Vec<String> = (0..8).map(|_| look(&mut others)).collect();
+        assert_eq!(later, ["1", "1", "1", "1", "1", "", "", ""]);
     }
 }

@@ -11,7 +11,8 @@ use super::trace::Trace;
 
 /// Says of a trace on standard input how long it is, and how many seconds of it threads of the first class ran (`ran`), a
 /// thread of the second on the sibling (`beside`), threads of the second (`other`) and the daemon; and of the times that the
-/// two met on a core how many there were and the median and ninth decile of their length in microseconds.
+/// two met on a core how many there were and the median and ninth decile of their length in microseconds. `alone` is what the
+/// daemon's time would be without others that take turns with it.
 pub(crate) fn beside([class, other]: [&str; 2]) -> ExitCode {
     let trace = read();
     let (ran, beside, other_ran) = (trace.ran(class), trace.shared(class, other), trace.ran(other));
@@ -41,7 +42,8 @@ fn read() -> Trace {
 }
 
 fn all(trace: &Trace) -> String {
-    format!("daemon={:.6} turns={} length={:.6}", trace.daemon(), trace.turns_of_daemon(), trace.length())
+    let [daemon, alone, length] = [trace.daemon(), trace.daemon_alone(), trace.length()];
+    format!("daemon={daemon:.6} alone={alone:.6} turns={} length={length:.6}", trace.turns_of_daemon())
 }
 
 /// How many threads these processes have and which cookies the kernel shows of them; of `all`, how many threads of the host

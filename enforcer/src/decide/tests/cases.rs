@@ -56,6 +56,23 @@ fn open_siblings_are_kept_before_others_are_opened() {
     assert_eq!(cpus(&first, 0), "0,2-4,6", "the core of the other comes last");
     let then = stage.decide(&load("6", &[("", 4)]), &first);
     assert_eq!(cpus(&then, 0), "0,2-4,6");
+    let beside = stage.decide(&load("2", &[("", 4)]), &then);
+    assert_eq!(cpus(&beside, 0), "0,2-4,6", "its core is in use, and it is free itself");
+    let on_it = stage.decide(&load("3", &[("", 4)]), &beside);
+    assert_eq!(cpus(&on_it, 0), "0-2,4,6", "somebody else is on it");
+}
+
+#[test]
+fn who_has_no_work_keeps_what_it_was_given_for_a_calm_wherever_others_run() {
+    let stage = Stage::new(WEB, &plain(4, 2));
+    let mut now = stage.after(&[load("", &[("0,2,4,6", 5)])]);
+    assert_eq!(cpus(&now, 0), "0-2,4,6");
+    for tick in 0..CALM {
+        now = stage.decide(&load(["0-7", "1", ""][tick as usize % 3], &[("", 0)]), &now);
+        assert_eq!(cpus(&now, 0), "0-2,4,6");
+    }
+    now = stage.decide(&load("1", &[("", 0)]), &now);
+    assert_eq!(cpus(&now, 0), "0,2,4,6");
 }
 
 const BOTH: &str = "rt class web: prefer idle core; batch: only when core idle;";
