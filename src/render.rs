@@ -33,7 +33,7 @@ pub(crate) use human::human;
 pub(crate) use json::json;
 pub(crate) use plan::{gate, plan, scheduling, tiers};
 pub(crate) use plan_json::plan_json;
-pub(crate) use printable::printable;
+pub(crate) use printable::{one_line, printable};
 pub(crate) use sarif::sarif;
 pub(crate) use short::short;
 pub(crate) use status::status;

@@ -6,7 +6,7 @@ use cotenant_compiler::selector::{Process, Selector, containers, innermost_unit,
 use cotenant_enforcer::ids::Pid;
 use cotenant_grammar::{Diagnostic, Severity, Span};
 
-use crate::render::{Answer, Enforced, Fields, Reason, Site, Tried};
+use crate::render::{Answer, Enforced, Fields, Reason, Site, Tried, one_line};
 
 /// A process, and a policy that was asked about it.
 pub(crate) struct Question<'a> {
@@ -89,7 +89,7 @@ pub(crate) fn shown(verdict: &Verdict<'_>, answer: &Answer) -> Diagnostic {
 /// In one sentence.
 fn headline(verdict: &Verdict<'_>, answer: &Answer) -> String {
     let (process, class) = (&answer.process, &verdict.class.name);
-    let it = format!("process {} (`{}`)", process.pid, process.comm);
+    let it = format!("process {} (`{}`)", process.pid, one_line(&process.comm));
     let unmanaged = if verdict.class.placement.is_none() { ", which is unmanaged: nothing is done to it" } else { "" };
     match &answer.enforced {
         Some(enforced) if enforced.joined == "forked" => format!(
@@ -134,9 +134,10 @@ pub(crate) fn sentence(reason: &Reason) -> String {
 /// A value that may be of any length, for a line.
 fn brief(value: &str) -> String {
     const LONGEST: usize = 60;
+    let value = one_line(value);
     match value.char_indices().nth(LONGEST) {
         Some((at, _)) => format!("{}…", value.get(..at).unwrap_or_default()),
-        None => value.to_owned(),
+        None => value,
     }
 }
 

@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cotenant_grammar::{Diagnostic, SourceSet};
 
 use super::human::marked;
-use super::printable;
 use super::table::{Fit, fit, lines, row, table};
 use super::why_json::{Answer, Enforced, State, Tried};
+use super::{one_line, printable};
 use crate::terminal::Look;
 use crate::why::{POSED, sentence};
 
@@ -26,7 +26,7 @@ pub(crate) fn why(answer: &Answer, verdict: Option<&Diagnostic>, sources: &Sourc
     let mut text = match verdict {
         Some(verdict) => marked("why:", verdict, sources, look),
         None => {
-            format!("process {} (`{}`) is in no class, and none comes near\n", process.pid, printable(&process.comm))
+            format!("process {} (`{}`) is in no class, and none comes near\n", process.pid, one_line(&process.comm))
         }
     };
     text.push('\n');
@@ -62,7 +62,7 @@ fn fields(answer: &Answer, look: Look) -> String {
     ];
     let mut listed = table(&["field", "value"], look);
     for (name, value) in rows {
-        row(&mut listed, [name.to_owned(), value.unwrap_or_else(|| "–".to_owned())]);
+        row(&mut listed, [name.to_owned(), value.map_or_else(|| "–".to_owned(), |value| one_line(&value))]);
     }
     lines(&mut listed)
 }

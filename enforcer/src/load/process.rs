@@ -173,7 +173,8 @@ mod tests {
             let touched = Touched { start: 1, before, wrote: Wrote::default() };
             let threads = [(pid.leader(), touched)].into();
             let (joined, parent) = (Joined::Matched, Pid(1));
-            let member = Member { start: 1, class: 0, joined, parent, place: None, placed_for: None, threads };
+            let since = std::time::SystemTime::UNIX_EPOCH;
+            let member = Member { start: 1, class: 0, joined, since, parent, place: None, placed_for: None, threads };
             let directory = tempfile::tempdir().unwrap();
             std::fs::create_dir_all(directory.path().join(format!("{pid}/task/{pid}"))).unwrap();
             Played { directory, pid, member, process: Process::default(), looks: 0 }
