@@ -7,6 +7,8 @@
 
 #[path = "live/apply.rs"]
 mod apply;
+#[path = "live/crash.rs"]
+mod crash;
 #[path = "live/enforce.rs"]
 mod enforce;
 #[path = "live/enforced.rs"]

@@ -2,12 +2,13 @@
 //!
 //! [`Enforcer`] is a plain store; what is done with it stands in the modules beside: `membership` says which process is
 //! in which class, `conform` writes what a class wants and only what differs, `tick` follows the load, `release` puts
-//! everything back, `recover` also what an earlier run left, `sense` tells the sensor who belongs where and answers it, `machine`
+//! everything back, `recover` also what an earlier run left, `heirs` finds what nobody saw being made, `sense` tells the sensor who belongs where and answers it, `machine`
 //! makes good what the kernel did when CPUs came or went.
 
 mod balance;
 mod conform;
 mod cookie;
+mod heirs;
 mod in_place;
 mod machine;
 mod membership;
@@ -59,6 +60,7 @@ pub struct Enforcer {
     /// The load under which that stays as it is, where there is one.
     steady_under: Option<Load>,
     members: HashMap<Pid, Member>,
+    late: heirs::Late,
     in_place: BTreeMap<PathBuf, InPlace>,
     /// For classes that hold equals: the CPU of each thread.
     pins: HashMap<usize, HashMap<Tid, CpuId>>,
@@ -130,6 +132,7 @@ impl Enforcer {
             rules,
             plan: Arc::new(plan),
             members: HashMap::new(),
+            late: heirs::Late::default(),
             in_place: BTreeMap::new(),
             pins: HashMap::new(),
             weighed: balance::Weighed::default(),

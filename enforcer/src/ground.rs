@@ -80,6 +80,13 @@ impl Ground {
         Some(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
     }
 
+    /// Whether a process is in one of cotenant's groups, in either tree.
+    #[must_use]
+    pub fn has_in_own(&self, cgroups: &Cgroups) -> bool {
+        let freezer = self.freezer_path_of(cgroups).is_some_and(|path| self.is_own(&path));
+        self.takes_moves() && (freezer || self.path_of(cgroups).is_some_and(|path| self.is_own(path)))
+    }
+
     /// Whether a path from a hierarchy's root is one of cotenant's groups.
     #[must_use]
     pub fn is_own(&self, path: &Path) -> bool {

@@ -256,6 +256,7 @@ impl Enforcer {
                 Ok(todo) => todos.push((*tid, todo, known.clone())),
                 Err(error) => refused.push((*tid, error)),
             }
+            touched.keep(&known);
             if touched.wrote != known {
                 records.push(Record::Thread { pid, tid: *tid, touched: touched.clone() });
             }

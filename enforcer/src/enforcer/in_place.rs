@@ -80,14 +80,17 @@ impl Enforcer {
         Ok(Ok(()))
     }
 
-    /// Whether a process is of that class, or a fork of one that is and not heard of yet.
+    /// Whether a process is of that class, or will be when what it did is heard of: forked from one that is, or executed.
     fn belongs_to(&self, pid: Pid, class: usize) -> bool {
         if let Some(member) = self.members.get(&pid) {
             return member.class == class;
         }
         self.procfs.stat(pid).is_ok_and(|stat| {
             let parent = self.members.get(&stat.parent);
-            stat.is_over() || stat.has_not_execed() && parent.is_some_and(|parent| parent.class == class)
+            match stat.has_not_execed() {
+                true => stat.is_over() || parent.is_some_and(|parent| parent.class == class),
+                false => stat.is_over() || self.classify(pid, &stat) == Some(class),
+            }
         })
     }
 

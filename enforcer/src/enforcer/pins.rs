@@ -54,6 +54,7 @@ impl Enforcer {
         let Some(touched) = touched else { return Ok(()) };
         let known = touched.wrote.clone();
         let mut todo = touched.intend_cpus(tid, &one, &cpuset)?;
+        touched.keep(&known);
         if touched.wrote == known && todo.is_empty() {
             return Ok(());
         }

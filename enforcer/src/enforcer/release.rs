@@ -1,10 +1,12 @@
 //! The way back: everything touched becomes what it was, unless somebody else changed it since.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Duration;
 
 use cotenant_compiler::CpuSet;
 
+use super::heirs::Estates;
 use super::{Enforcer, Pass};
 use crate::error::KernelError;
 use crate::ids::{Pid, Tid};
@@ -12,23 +14,41 @@ use crate::journal::Record;
 use crate::member::{NO_CLASS, Place};
 use crate::thread::{Room, Touched};
 
+/// Looks for heirs while everything is put back, should they come and come.
+const LOOKS: usize = 16;
+
+/// Looks that find none before that is believed.
+const QUIET: usize = 2;
+
+/// Time for a fork to come to its end: a child is not to be seen before, and has what its parent had when it began.
+const FORK: Duration = Duration::from_millis(1);
+
 impl Enforcer {
     /// Takes a process out of its class and puts it back.
     pub(super) fn leave(&mut self, pid: Pid, pass: &mut Pass) {
         let class = self.members.get(&pid).map(|member| member.class);
+        self.members.get(&pid).into_iter().for_each(|member| self.late.add_leaver(pid, member));
+        if self.put_back(pid, pass) {
+            self.forget(pid);
+        }
+        if let Some(class) = class {
+            self.repin(class, pass);
+        }
+    }
+
+    /// Undoes everything that was done to a process. Where something is refused, it is a member of no class, stays in the
+    /// journal, and every pass tries again; returns false then.
+    fn put_back(&mut self, pid: Pid, pass: &mut Pass) -> bool {
         self.dismiss_threads(pid);
         match self.undo(pid) {
             Err(error) if !error.is_gone() => {
                 self.failed(pid, error, pass);
-                // It stays in the journal, and every pass tries again.
                 if let Some(member) = self.members.get_mut(&pid) {
                     member.class = NO_CLASS;
                 }
+                false
             }
-            _ => self.forget(pid),
-        }
-        if let Some(class) = class {
-            self.repin(class, pass);
+            _ => true,
         }
     }
 
@@ -64,6 +84,12 @@ impl Enforcer {
 
     /// Puts everything back and removes cotenant's groups. Afterwards nothing is managed.
     pub fn release_all(&mut self) -> Pass {
+        let estates = Estates::of(&self.members);
+        self.release_estates(estates)
+    }
+
+    /// [`Enforcer::release_all`], where it is known what members were given.
+    pub(super) fn release_estates(&mut self, mut estates: Estates) -> Pass {
         let mut pass = Pass::default();
         // What is still refused is to be said, though it may have been said before.
         self.failures.clear();
@@ -72,7 +98,8 @@ impl Enforcer {
             let thawed = self.ground.set_frozen(&class, false);
             drop(thawed);
         }
-        let pids: Vec<Pid> = self.members.keys().copied().collect();
+        // All that can be found is in the journal before anything goes back.
+        self.find_heirs(&mut estates, &mut pass);
         // Groups before masks, which are part of what the groups allow and which kernels before 6.2 forget when a cpuset changes; and real-time priority before both.
         if !self.in_place.is_empty() {
             for (tid, touched) in self.members.values_mut().flat_map(|member| &mut member.threads) {
@@ -85,10 +112,22 @@ impl Enforcer {
                 self.failed(Pid(0), error, &mut pass);
             }
         }
-        for pid in pids {
-            pass.released += 1;
-            self.leave(pid, &mut pass);
+        let mut released = BTreeSet::new();
+        let mut next: Vec<Pid> = self.members.keys().copied().collect();
+        let mut quiet = 0;
+        for _ in 0..LOOKS {
+            let done = next.into_iter().filter(|pid| self.put_back(*pid, &mut pass));
+            released.extend(done.collect::<Vec<Pid>>());
+            if released.is_empty() || quiet == QUIET {
+                break;
+            }
+            std::thread::sleep(FORK);
+            next = self.find_heirs(&mut estates, &mut pass);
+            quiet = if next.is_empty() { quiet + 1 } else { 0 };
         }
+        pass.released += released.len();
+        // Not before the last of them is found: what its makers had been given tells what a heir was.
+        released.into_iter().for_each(|pid| self.forget(pid));
         if let Err(error) = self.ground.adopt_leftovers() {
             self.failed(Pid(0), error, &mut pass);
         }
@@ -97,6 +136,14 @@ impl Enforcer {
             self.failed(Pid(0), error, &mut pass);
         }
         pass
+    }
+
+    fn find_heirs(&mut self, estates: &mut Estates, pass: &mut Pass) -> Vec<Pid> {
+        let found = self.living().and_then(|living| self.adopt_heirs(&living, estates));
+        found.unwrap_or_else(|error| {
+            self.failed(Pid(0), error, pass);
+            Vec::new()
+        })
     }
 
     /// Removes groups of classes that have no process in them.

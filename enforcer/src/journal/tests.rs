@@ -4,7 +4,7 @@ use crate::ids::{Pid, Tid};
 use crate::member::Origin;
 use crate::sys::core_sched::Cookie;
 use crate::sys::sched::{Deadline, SchedPolicy, SchedState};
-use crate::thread::{Before, Mask, Touched, Wrote};
+use crate::thread::{Before, Earlier, Mask, Touched, Wrote};
 
 fn thread(pid: i32, wrote: Wrote) -> Record {
     let deadline = Deadline { runtime: 1, deadline: 2, period: 3, reclaim: true, overrun_signal: false };
@@ -30,6 +30,7 @@ fn every_record_is_read_as_it_was_written() {
         sched: Some(SchedState::of(SchedPolicy::Idle)),
         cpus: Some("2".parse().unwrap()),
         cookie: Some(Given::Own(Cookie(0xfedc_ba98_7654_3210))),
+        earlier: Earlier { sched: Some(SchedState::of(SchedPolicy::Batch)), cpus: Some("0-1".parse().unwrap()) },
     };
     for record in [thread(4, Wrote::default()), thread(4, wrote), process(5), group("/x")] {
         let line = record.to_string();
