@@ -7,12 +7,18 @@
 
 #[path = "live/apply.rs"]
 mod apply;
+#[path = "live/cast.rs"]
+mod cast;
 #[path = "live/crash.rs"]
 mod crash;
+#[path = "live/dice.rs"]
+mod dice;
 #[path = "live/enforce.rs"]
 mod enforce;
 #[path = "live/enforced.rs"]
 mod enforced;
+#[path = "live/overflow.rs"]
+mod overflow;
 #[path = "live/refusals.rs"]
 mod refusals;
 #[path = "live/reload.rs"]
@@ -23,3 +29,5 @@ mod sensor;
 mod soak;
 #[path = "live/stage.rs"]
 mod stage;
+#[path = "live/world.rs"]
+mod world;

@@ -8,6 +8,7 @@
 mod balance;
 mod conform;
 mod cookie;
+mod forks;
 mod heirs;
 mod in_place;
 mod machine;
@@ -21,6 +22,7 @@ mod stays;
 mod tick;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -79,12 +81,23 @@ pub struct Enforcer {
 /// Something the kernel refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The process it was done for.
+    /// The process it was done for; 0 where it was for none.
     pub pid: Pid,
     /// Its class's name.
     pub class: String,
     /// What was refused and what to do about it.
     pub error: KernelError,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.pid, self.class.as_str()) {
+            // Of a group or the journal, and no process's.
+            (Pid(0), _) => self.error.fmt(f),
+            (pid, "") => write!(f, "process {pid}: {}", self.error),
+            (pid, class) => write!(f, "process {pid} of class `{class}`: {}", self.error),
+        }
+    }
 }
 
 /// What a pass did.
@@ -119,7 +132,8 @@ impl Enforcer {
         }
         journal::prepare_directory(&roots.run)?;
         cookies::go_without()?;
-        let (journal, records) = Journal::open(&roots.run, &roots.proc)?;
+        let (journal, left) = Journal::open(&roots.run, &roots.proc)?;
+        let damage = left.damage(&Journal::path_in(&roots.run));
         let rules = Rules::of(&plan);
         let mut enforcer = Enforcer {
             procfs: Procfs::new(&roots.proc),
@@ -145,7 +159,10 @@ impl Enforcer {
             roots,
         };
         moving::mend(&enforcer.roots.run, &enforcer.procfs)?;
-        let recovered = enforcer.recover(records)?;
+        let mut recovered = enforcer.recover(left.records)?;
+        if let Some(damage) = damage {
+            enforcer.failed(Pid(0), damage, &mut recovered);
+        }
         Ok((enforcer, recovered))
     }
 

@@ -275,6 +275,22 @@ impl Ground {
         Ok(residents)
     }
 
+    /// Gives the groups of all classes what there is, before everybody in them goes: a child whose fork was under way when its
+    /// parent was moved to the root would keep the CPUs of the group as its own mask (`cpuset_fork` in
+    /// `kernel/cgroup/cpuset.c`). What is refused is no worse than before.
+    pub fn widen(&mut self) {
+        let all = self.cpuset.as_ref().and_then(|root| root.child(&self.own).and_then(|own| own.cpus()).ok());
+        for class in self.classes() {
+            drop(all.as_ref().map(|all| self.set_cpus(&class, all)));
+        }
+    }
+
+    /// The CPUs of a class's group, where it has one.
+    #[must_use]
+    pub fn cpus_of_class(&self, class: &str) -> Option<&CpuSet> {
+        self.classes.get(class).map(|groups| &groups.cpus)
+    }
+
     /// The classes that have groups.
     #[must_use]
     pub fn classes(&self) -> Vec<String> {

@@ -3,12 +3,6 @@
 //!
 //! `KILLS` says how many times, `SEED` brings a run back, as far as chance is the test's.
 
-#[path = "crash/cast.rs"]
-mod cast;
-#[path = "crash/dice.rs"]
-mod dice;
-#[path = "crash/world.rs"]
-mod world;
 
 use std::fs;
 use std::process::Stdio;
@@ -16,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use super::stage::{PATIENCE, stage, until};
-use cast::{Cast, Wording};
-use dice::Dice;
+use super::cast::{Cast, Wording};
+use super::dice::Dice;
+use super::stage::{stage, until};
 
 const KILLS: u32 = 100;
 
@@ -120,28 +114,15 @@ impl Run {
         }
         let released = self.cast.stage.ask(&["release"]);
         assert_eq!((released.status.code(), &released.stderr[..]), (Some(0), &b""[..]), "{released:?}");
-        // At once, and not after a while: nobody is there any more to put it right.
-        let misfits = self.cast.misfits(None);
-        assert!(misfits.is_empty(), "after the release: {misfits:#?}");
-        assert!(!self.cast.stage.has_groups());
-        let all = fs::read_to_string("/sys/fs/cgroup/cpuset/cpuset.cpus").unwrap();
-        assert_eq!((self.cast.shared.cpus(), self.cast.mixed.cpus()), (all.trim().to_owned(), all.trim().to_owned()));
+        self.cast.assert_untouched();
         let journal = fs::read_to_string(self.cast.stage.path("run/journal")).unwrap();
         assert_eq!(journal.lines().count(), 1, "{journal}");
-        assert!(!self.cast.stage.path("run/moving").exists());
     }
 
     /// Another daemon takes over.
     fn take_over(&mut self) {
         self.running();
-        let end = Instant::now() + PATIENCE / 4;
-        loop {
-            let misfits = self.cast.misfits(Some(self.wording));
-            if misfits.is_empty() {
-                break;
-            }
-            assert!(Instant::now() < end, "{:?}: {misfits:#?}\n{}", self.wording, self.cast.stage.log());
-        }
+        self.cast.settle(Some(self.wording));
         assert!(!self.cast.stage.log().contains("left as it is"), "{}", self.cast.stage.log());
     }
 }

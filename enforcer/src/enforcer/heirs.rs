@@ -9,13 +9,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use cotenant_compiler::CpuSet;
+
 use super::{Enforcer, Pass};
 use crate::error::KernelError;
+use crate::ground::Ground;
 use crate::ids::{Pid, Tid};
 use crate::journal::Record;
 use crate::member::{Joined, Member, NO_CLASS, Origin, Place};
 use crate::procfs::Stat;
-use crate::thread::{Touched, Wrote};
+use crate::thread::{Earlier, Touched, Wrote};
 
 /// What processes had been given, kept when they have been put back or have ended.
 #[derive(Default)]
@@ -49,8 +52,12 @@ const MANY: usize = 1_000;
 
 impl Late {
     /// Adds a process that leaves its class.
-    pub(super) fn add_leaver(&mut self, pid: Pid, member: &Member) {
-        self.add(pid, NO_CLASS, Estates::of([(&pid, member)]).processes.remove(&pid).unwrap_or_default());
+    pub(super) fn add_leaver(&mut self, pid: Pid, member: &Member, ground: &Ground) {
+        let mut estates = Estates::of([(&pid, member)]);
+        if let Some(class) = &member.placed_for {
+            ground.cpus_of_class(class).into_iter().for_each(|cpus| estates.add_cpus(class, cpus));
+        }
+        self.add(pid, NO_CLASS, estates.processes.remove(&pid).unwrap_or_default());
     }
 
     /// Adds a child of a member that was over before it was looked at.
@@ -114,6 +121,20 @@ impl Estates {
         self.groups.insert(path.to_owned());
     }
 
+    /// Adds to all that are in the group of a class, or may be, that it has these CPUs. A child whose fork was under way when its
+    /// parent was moved to the root has them as its own mask: `cpuset_fork` in `kernel/cgroup/cpuset.c`.
+    pub(super) fn add_cpus(&mut self, class: &str, cpus: &CpuSet) {
+        let is_there = |estate: &&mut Estate| {
+            matches!(estate.place, Some(Place::Moved(_))) && estate.placed_for.as_deref().is_none_or(|it| it == class)
+        };
+        for estate in self.processes.values_mut().filter(is_there) {
+            let Some(first) = estate.given.first() else { continue };
+            let earlier = Earlier { sched: None, cpus: Some(cpus.clone()) };
+            let narrowed = Touched { wrote: Wrote { earlier, ..Wrote::default() }, ..first.clone() };
+            estate.given.push(narrowed);
+        }
+    }
+
     fn get(&self, pid: Pid, start: u64) -> Option<&Estate> {
         self.processes.get(&pid).filter(|estate| estate.start == start)
     }
@@ -160,15 +181,20 @@ impl Enforcer {
         living: &[(Pid, Stat)],
         estates: &mut Estates,
     ) -> Result<Vec<Pid>, KernelError> {
-        let starts: HashMap<Pid, u64> = living.iter().map(|(pid, stat)| (*pid, stat.start)).collect();
+        let mut starts: HashMap<Pid, u64> = living.iter().map(|(pid, stat)| (*pid, stat.start)).collect();
         let mut class_of = HashMap::new();
         for class in self.ground.classes() {
             class_of.extend(self.ground.residents(&class)?.into_iter().map(|pid| (pid, class.clone())));
         }
+        // Those that came since everybody was listed.
+        let new = class_of.keys().filter(|pid| !starts.contains_key(pid));
+        let stats = new.filter_map(|pid| Some((*pid, self.procfs.stat(*pid).ok()?)));
+        let late: Vec<(Pid, Stat)> = stats.filter(|(pid, stat)| !Self::is_exempt(*pid, stat)).collect();
+        starts.extend(late.iter().map(|(pid, stat)| (*pid, stat.start)));
         let held = estates.groups.iter().filter_map(|path| self.ground.group_at(path).ok()?.procs().ok());
         let held: BTreeSet<Pid> = held.flatten().collect();
         let mut adopted = Vec::new();
-        for (pid, stat) in living {
+        for (pid, stat) in living.iter().chain(&late) {
             let parents = starts.get(&stat.parent).and_then(|start| estates.get(stat.parent, *start));
             let (maker, estate) = match (estates.get(*pid, stat.start), parents, class_of.get(pid)) {
                 (Some(own), ..) => (Some(*pid), own.clone()),

@@ -85,12 +85,10 @@ impl Enforcer {
         if let Some(member) = self.members.get(&pid) {
             return member.class == class;
         }
-        self.procfs.stat(pid).is_ok_and(|stat| {
-            let parent = self.members.get(&stat.parent);
-            match stat.has_not_execed() {
-                true => stat.is_over() || parent.is_some_and(|parent| parent.class == class),
-                false => stat.is_over() || self.classify(pid, &stat) == Some(class),
-            }
+        // One that has ended is in nobody's way.
+        self.procfs.stat(pid).map_or(true, |stat| {
+            let parent = self.members.get(&stat.parent).filter(|_| stat.has_not_execed());
+            stat.is_over() || parent.map_or_else(|| self.classify(pid, &stat), |parent| Some(parent.class)) == Some(class)
         })
     }
 

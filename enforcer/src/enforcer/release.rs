@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::Duration;
 
 use cotenant_compiler::CpuSet;
 
@@ -17,17 +16,11 @@ use crate::thread::{Room, Touched};
 /// Looks for heirs while everything is put back, should they come and come.
 const LOOKS: usize = 16;
 
-/// Looks that find none before that is believed.
-const QUIET: usize = 2;
-
-/// Time for a fork to come to its end: a child is not to be seen before, and has what its parent had when it began.
-const FORK: Duration = Duration::from_millis(1);
-
 impl Enforcer {
     /// Takes a process out of its class and puts it back.
     pub(super) fn leave(&mut self, pid: Pid, pass: &mut Pass) {
         let class = self.members.get(&pid).map(|member| member.class);
-        self.members.get(&pid).into_iter().for_each(|member| self.late.add_leaver(pid, member));
+        self.members.get(&pid).into_iter().for_each(|member| self.late.add_leaver(pid, member, &self.ground));
         if self.put_back(pid, pass) {
             self.forget(pid);
         }
@@ -100,30 +93,32 @@ impl Enforcer {
         }
         // All that can be found is in the journal before anything goes back.
         self.find_heirs(&mut estates, &mut pass);
-        // Groups before masks, which are part of what the groups allow and which kernels before 6.2 forget when a cpuset changes; and real-time priority before both.
-        if !self.in_place.is_empty() {
-            for (tid, touched) in self.members.values_mut().flat_map(|member| &mut member.threads) {
-                // What is refused here is refused again, and said, when its process is put back.
-                drop(touched.restore_sched(*tid));
-            }
+        // Groups before masks, which are part of what the groups allow and which kernels before 6.2 forget when a cpuset changes;
+        // and real-time priority before both.
+        for (tid, touched) in self.members.values_mut().flat_map(|member| &mut member.threads) {
+            // What is refused here is refused again, and said, when its process is put back.
+            drop(touched.restore_cookie(*tid).and_then(|()| touched.restore_sched(*tid)));
         }
         for path in self.held_groups() {
             if let Err(error) = self.let_go(&path) {
                 self.failed(Pid(0), error, &mut pass);
             }
         }
-        let mut released = BTreeSet::new();
+        self.ground.widen();
         let mut next: Vec<Pid> = self.members.keys().copied().collect();
-        let mut quiet = 0;
+        self.await_forks(&next);
+        let mut released = BTreeSet::new();
         for _ in 0..LOOKS {
-            let done = next.into_iter().filter(|pid| self.put_back(*pid, &mut pass));
-            released.extend(done.collect::<Vec<Pid>>());
-            if released.is_empty() || quiet == QUIET {
+            if next.is_empty() {
                 break;
             }
-            std::thread::sleep(FORK);
+            for pid in &next {
+                if self.put_back(*pid, &mut pass) {
+                    released.insert(*pid);
+                }
+            }
+            self.await_forks(&next);
             next = self.find_heirs(&mut estates, &mut pass);
-            quiet = if next.is_empty() { quiet + 1 } else { 0 };
         }
         pass.released += released.len();
         // Not before the last of them is found: what its makers had been given tells what a heir was.

@@ -19,6 +19,10 @@ pub(super) fn of(error: &KernelError) -> Option<&'static str> {
             Some("tasks" | "cgroup.procs" | "cgroup.threads") => members(error.errno),
             _ => None,
         },
+        (Object::File(path), "parse") if path.ends_with("journal") => Some(
+            "somebody else wrote there, or the disk did; what the other lines tell of is put back, and what these told of stays \
+             as it is",
+        ),
         (Object::File(_), "mkdir" | "rmdir") => directory(error.errno),
         _ => None,
     };

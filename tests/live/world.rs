@@ -7,38 +7,38 @@ use super::cast::{Cast, Wording};
 
 /// How one thread is scheduled (proc_pid_stat(5)), where it may run, and the groups it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct State {
-    pub(super) policy: u32,
-    pub(super) priority: u32,
-    pub(super) nice: i32,
+pub(crate) struct State {
+    pub(crate) policy: u32,
+    pub(crate) priority: u32,
+    pub(crate) nice: i32,
     /// Nothing where any will do: a class that follows the load has other CPUs at every moment.
-    pub(super) cpus: Option<String>,
-    pub(super) cpuset: String,
-    pub(super) freezer: String,
+    pub(crate) cpus: Option<String>,
+    pub(crate) cpuset: String,
+    pub(crate) freezer: String,
 }
 
 /// One thread.
 #[derive(Debug)]
 #[expect(dead_code, reason = "printed where a test fails")]
-pub(super) struct Found {
-    pub(super) pid: u32,
-    pub(super) tid: u32,
+pub(crate) struct Found {
+    pub(crate) pid: u32,
+    pub(crate) tid: u32,
     /// The program's file, without its directory.
-    pub(super) name: String,
-    pub(super) state: State,
+    pub(crate) name: String,
+    pub(crate) state: State,
 }
 
 /// Who is not as wanted.
 #[derive(Debug)]
 #[expect(dead_code, reason = "printed where a test fails")]
-pub(super) struct Misfit {
+pub(crate) struct Misfit {
     found: Found,
     wanted: State,
 }
 
 impl Cast {
     /// Everybody, and who of them is not as the policy wants it, or as it was where none is in force.
-    pub(super) fn misfits(&self, enforced: Option<Wording>) -> Vec<Misfit> {
+    pub(crate) fn misfits(&self, enforced: Option<Wording>) -> Vec<Misfit> {
         let mut misfits = Vec::new();
         for found in self.found() {
             let State { cpuset, .. } = &found.state;
@@ -56,7 +56,7 @@ impl Cast {
     }
 
     /// Every thread of every process that runs one of the test's programs.
-    pub(super) fn found(&self) -> Vec<Found> {
+    pub(crate) fn found(&self) -> Vec<Found> {
         let directory = self.stage.path("");
         let entries = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().into_string().ok());
         let mut found = Vec::new();

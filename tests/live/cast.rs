@@ -4,13 +4,14 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Instant;
 
-use super::super::stage::{FIFO, IDLE, OTHER, RR, Stage, online, until};
+use super::stage::{FIFO, IDLE, OTHER, PATIENCE, RR, Stage, online, until};
 use super::world::State;
 
 /// A cpuset group that is not cotenant's. It goes when the processes in it have.
-pub(super) struct Home {
-    pub(super) path: String,
+pub(crate) struct Home {
+    pub(crate) path: String,
 }
 
 const CPUSET: &str = "/sys/fs/cgroup/cpuset";
@@ -30,7 +31,7 @@ impl Home {
     }
 
     /// What stands in its `cpuset.cpus`.
-    pub(super) fn cpus(&self) -> String {
+    pub(crate) fn cpus(&self) -> String {
         fs::read_to_string(format!("{CPUSET}{}/cpuset.cpus", self.path)).unwrap().trim().to_owned()
     }
 }
@@ -44,25 +45,25 @@ impl Drop for Home {
 }
 
 /// Everybody. Fields are dropped in this order: the processes end before their groups go.
-pub(super) struct Cast {
-    pub(super) stage: Stage,
+pub(crate) struct Cast {
+    pub(crate) stage: Stage,
     /// All in it are of one class.
-    pub(super) shared: Home,
+    pub(crate) shared: Home,
     /// Holds others as well, so that a class is placed there by masks.
-    pub(super) mixed: Home,
+    pub(crate) mixed: Home,
     /// A Python of many threads.
-    pub(super) many: u32,
+    pub(crate) many: u32,
 }
 
 /// Which of two policies. They differ in CPUs, attributes and in who is in a class at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wording {
+pub(crate) enum Wording {
     One,
     Other,
 }
 
 impl Wording {
-    pub(super) fn next(self) -> Wording {
+    pub(crate) fn next(self) -> Wording {
         if self == Wording::One { Wording::Other } else { Wording::One }
     }
 }
@@ -73,7 +74,7 @@ const NAPS: [&str; 5] = ["webnap", "batchnap", "kid", "leaf", "guestnap"];
 
 impl Cast {
     /// Starts them; none where this host has no cpuset and freezer of version 1 or no Python, which is said.
-    pub(super) fn new(stage: Stage) -> Option<Cast> {
+    pub(crate) fn new(stage: Stage) -> Option<Cast> {
         let python = ["/usr/bin/python3", "/usr/local/bin/python3"].into_iter().find(|path| PathBuf::from(path).exists());
         let trees = ["cpuset/cpuset.cpus", "freezer/cgroup.procs"];
         let has_trees = trees.iter().all(|file| PathBuf::from("/sys/fs/cgroup").join(file).exists());
@@ -122,13 +123,35 @@ impl Cast {
         self.stage.run(Command::new(program).args(["-c", &script]))
     }
 
+    /// Waits until everybody is as the policy wants them, or as they were before where none is in force.
+    pub(crate) fn settle(&self, enforced: Option<Wording>) {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let misfits = self.misfits(enforced);
+            if misfits.is_empty() {
+                return;
+            }
+            assert!(Instant::now() < end, "{enforced:?}: {misfits:#?}\n{}", self.stage.log());
+        }
+    }
+
+    /// That everybody is as they were, at once and not after a while: nobody is there any more to put it right.
+    pub(crate) fn assert_untouched(&self) {
+        let misfits = self.misfits(None);
+        assert!(misfits.is_empty(), "{misfits:#?}\n{}", self.stage.log());
+        assert!(!self.stage.has_groups());
+        let all = fs::read_to_string(format!("{CPUSET}/cpuset.cpus")).unwrap();
+        assert_eq!((self.shared.cpus(), self.mixed.cpus()), (all.trim().to_owned(), all.trim().to_owned()));
+        assert!(!self.stage.path("run/moving").exists());
+    }
+
     /// Lets them begin.
-    pub(super) fn begin(&self) {
+    pub(crate) fn begin(&self) {
         fs::write(self.stage.path("go"), "").unwrap();
     }
 
     /// Writes the policy.
-    pub(super) fn policy(&self, wording: Wording) -> PathBuf {
+    pub(crate) fn policy(&self, wording: Wording) -> PathBuf {
         let shared = &self.shared.path;
         let (cpu, priority, nice, more) = match wording {
             Wording::One => (1, 7, 5, "rt class many: match arg @/many, on cpu 0, priority 4;"),
@@ -150,13 +173,13 @@ impl Cast {
     }
 
     /// What a process of this name must be when nothing is enforced, from that group.
-    pub(super) fn untouched(&self, home: &str) -> State {
+    pub(crate) fn untouched(&self, home: &str) -> State {
         let cpus = if online().len() == 2 { "0-1".to_owned() } else { format!("0-{}", online().last().unwrap()) };
         State { policy: OTHER, priority: 0, nice: 0, cpus: Some(cpus), cpuset: home.to_owned(), freezer: "/".to_owned() }
     }
 
     /// What the policy wants of a process of this name that is found in that cpuset group.
-    pub(super) fn wanted(&self, wording: Wording, name: &str, found_in: &str) -> State {
+    pub(crate) fn wanted(&self, wording: Wording, name: &str, found_in: &str) -> State {
         let (cpu, priority, nice) = if wording == Wording::One { ("1", 7, 5) } else { ("0", 8, 6) };
         let own = format!("/{}/{}", self.stage.group(), name.trim_end_matches("nap"));
         let home = [&self.shared.path, &self.mixed.path].into_iter().find(|home| **home == found_in);
