@@ -4,12 +4,13 @@ CARGO ?= cargo
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup test-setup build test test-core-sched demo fmt measure bpf bpf-setup check-bpf
+.PHONY: help setup test-setup build test soak test-core-sched demo fmt measure bpf bpf-setup check-bpf
 
 help:
 	@echo 'make demo             see it work: a web and a batch load, a policy, a reload, the way back'
 	@echo 'make test             layout, lints, unit, snapshot, command-line and live tests, an emulated machine'
 	@echo 'make test-core-sched  cookies, on an emulated kernel that is built first: 12 minutes, once'
+	@echo 'make soak             ten minutes of short processes, reloads and kills; DURATION=60 for one'
 	@echo 'make build            the release binary, target/release/cotenant'
 	@echo 'make measure          what placement costs and gains, here and in an emulated machine: an hour and more'
 	@echo 'make fmt              lay out the sources'
@@ -57,6 +58,11 @@ test: test-setup check-bpf
 	$(CARGO) run --quiet --locked -- lint --topology 'pack:1 core:8 pu:2' policies/*.policy
 	$(CARGO) run --quiet --locked -- fmt --check policies/
 	FUZZ_SECONDS=60 $(CARGO) test --workspace --locked
+
+# Longer or shorter: make soak DURATION=SECONDS. Prints what it came to.
+soak: setup
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" DURATION=$(or $(DURATION),600) \
+		$(CARGO) test --locked --test live -- --ignored --nocapture soak
 
 # Core scheduling is in no kernel that Debian has ready; tests/vm/kernel.sh builds one and keeps it.
 test-core-sched: test-setup

@@ -12,7 +12,7 @@ use nix::errno::Errno;
 
 use crate::cookies::Given;
 use crate::error::{KernelError, Object};
-use crate::ids::Tid;
+use crate::ids::{Pid, Tid};
 use crate::procfs::Procfs;
 use crate::sys::sched::{SchedPolicy, SchedState};
 use crate::sys::{affinity, core_sched, sched};
@@ -242,11 +242,16 @@ impl Touched {
         Ok((!same(&now, &wanted)).then_some((now, wanted)))
     }
 
-    /// Makes the writes, reads them back and strikes them off the list.
+    /// Makes the writes, reads them back and strikes them off the list. An id means a thread only while that lives, so it is
+    /// asked afterwards whose it was: a stranger gets back what it had.
     ///
     /// # Errors
-    /// As [`sched::set`] and [`affinity::set`]; `EIO` where the kernel took a value and shows another.
-    pub fn perform(tid: Tid, todo: &mut Todo) -> Result<(), KernelError> {
+    /// As [`sched::set`] and [`affinity::set`]; `EIO` where the kernel took a value and shows another; `ESRCH` where the thread
+    /// that was started then has ended.
+    pub fn perform(procfs: &Procfs, of: (Pid, Tid, u64), todo: &mut Todo) -> Result<(), KernelError> {
+        let (pid, tid, start) = of;
+        let made = todo.clone();
+        let mask = made.cpus.as_ref().map(|_| affinity::get(tid)).transpose()?;
         if let Some(cpus) = &todo.cpus {
             write_mask(tid, cpus)?;
             todo.cpus = None;
@@ -255,7 +260,14 @@ impl Touched {
             write_sched(tid, now, wanted)?;
             todo.sched = None;
         }
-        Ok(())
+        if procfs.thread_stat(pid, tid)?.start == start {
+            return Ok(());
+        }
+        if let Some((was, wrote)) = &made.sched {
+            write_sched(tid, wrote, was)?;
+        }
+        mask.map_or(Ok(()), |mask| affinity::set(tid, &mask))?;
+        Err(KernelError::new(Object::Thread(tid), "sched_setattr", Errno::ESRCH))
     }
 
     /// Takes back the note of writes that were refused, so that what stands is not taken for somebody else's doing. `known`

@@ -87,11 +87,11 @@ impl Cast {
         let home = |name: &str| Home::new(format!("/{}-{name}", stage.group()));
         let (shared, mixed) = (home("shared"), home("mixed"));
         let mut cast = Cast { shared, mixed, many: 0, stage };
-        // `( … & )` leaves a grandchild to the first process; where the class has a group it is found all the same.
+        // `( … & )` leaves a grandchild to the first process; it is found all the same where the class has a group of its own.
         let web = cast.shell("web", "@/leaf 0.3 & (@/webnap 0.05; :) & (@/leaf 1.1 &); (@/webnap 0.4 &); @/leaf 0.02; : | :");
         let batch = cast.shell("batch", "@/kid 0.2 & (@/batchnap 0.05; :) & (@/kid 0.9 &); @/kid 0.02");
         let calm = cast.shell("calm", "@/leaf 0.2 & (:; @/leaf 0.01; :); @/leaf 0.03");
-        let guest = cast.shell("guest", "@/leaf 0.2 & (@/guestnap 0.3 &); (:; @/leaf 0.01; :); @/leaf 0.02");
+        let guest = cast.shell("guest", "@/leaf 0.2 & @/guestnap 0.3 & (:; @/leaf 0.01; :); @/leaf 0.02");
         let mask = cast.shell("mask", "@/leaf 0.3 & (:; @/leaf 0.01; :); @/leaf 0.03");
         cast.shared.admit(guest);
         cast.mixed.admit(mask);
@@ -160,6 +160,7 @@ impl Cast {
         let text = format!(
             "rt class web: match exe @/web or exe @/webnap, on cpu {cpu}, priority {priority};
              batch class batch: match exe @/batch or exe @/batchnap with descendants, only when core idle, wait at most 40ms;
+             class storm: match exe @/storm, on cpu {cpu}, nice 9;
              class guest: match cgroup \"{shared}\", on cpu 0, nice 3;
              class calm: match exe @/calm, nice {nice};
              rt class mask: match exe @/mask, on cpu {cpu}, fifo, priority 3;

@@ -59,7 +59,8 @@ impl Enforcer {
             return Ok(());
         }
         self.journal.append(&[Record::Thread { pid, tid, touched: touched.clone() }])?;
-        match Touched::perform(tid, &mut todo) {
+        let of = (pid, tid, touched.start);
+        match Touched::perform(&self.procfs, of, &mut todo) {
             Err(error) => self.not_written(pid, tid, known, &todo).and(Err(error)),
             done => done,
         }

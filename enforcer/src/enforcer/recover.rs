@@ -78,7 +78,7 @@ impl Enforcer {
         self.procfs.stat(pid).is_ok_and(|stat| stat.start == start && !stat.is_over())
     }
 
-    fn is_thread_still(&self, pid: Pid, tid: Tid, start: u64) -> bool {
+    pub(super) fn is_thread_still(&self, pid: Pid, tid: Tid, start: u64) -> bool {
         self.procfs.thread_stat(pid, tid).is_ok_and(|stat| stat.start == start)
     }
 }

@@ -50,6 +50,8 @@ impl Enforcer {
         let Some(member) = self.members.get_mut(&pid) else { return Ok(()) };
         let mut threads = std::mem::take(&mut member.threads);
         member.placed_for = None;
+        // An id alone may be somebody else's by now.
+        threads.retain(|tid, touched| self.is_thread_still(pid, *tid, touched.start));
         // Real-time priority goes before the CPUs do, and the masks last: they are part of what the groups allow.
         let mut refused = BTreeMap::new();
         let mut each = |restore: &mut Restore<'_>| {
@@ -95,23 +97,23 @@ impl Enforcer {
         self.find_heirs(&mut estates, &mut pass);
         // Groups before masks, which are part of what the groups allow and which kernels before 6.2 forget when a cpuset changes;
         // and real-time priority before both.
-        for (tid, touched) in self.members.values_mut().flat_map(|member| &mut member.threads) {
-            // What is refused here is refused again, and said, when its process is put back.
-            drop(touched.restore_cookie(*tid).and_then(|()| touched.restore_sched(*tid)));
-        }
+        let mut next: Vec<Pid> = self.members.keys().copied().collect();
+        self.calm(&next);
         for path in self.held_groups() {
             if let Err(error) = self.let_go(&path) {
                 self.failed(Pid(0), error, &mut pass);
             }
         }
         self.ground.widen();
-        let mut next: Vec<Pid> = self.members.keys().copied().collect();
-        self.await_forks(&next);
         let mut released = BTreeSet::new();
         for _ in 0..LOOKS {
             if next.is_empty() {
                 break;
             }
+            // A child has what its parent had when the fork began. Where all come to their ends before anybody is moved, those
+            // whose parents end at once are still in the class's group.
+            self.calm(&next);
+            self.await_forks(&next);
             for pid in &next {
                 if self.put_back(*pid, &mut pass) {
                     released.insert(*pid);
@@ -131,6 +133,20 @@ impl Enforcer {
             self.failed(Pid(0), error, &mut pass);
         }
         pass
+    }
+
+    /// Takes cookies and scheduling from these processes, where they stay. What is refused is refused again, and said, when the
+    /// process is put back.
+    fn calm(&mut self, pids: &[Pid]) {
+        for pid in pids {
+            let threads = self.members.get_mut(pid).into_iter().flat_map(|member| &mut member.threads);
+            for (tid, touched) in threads {
+                // An id alone may be somebody else's by now.
+                if self.procfs.thread_stat(*pid, *tid).is_ok_and(|stat| stat.start == touched.start) {
+                    drop(touched.restore_cookie(*tid).and_then(|()| touched.restore_sched(*tid)));
+                }
+            }
+        }
     }
 
     fn find_heirs(&mut self, estates: &mut Estates, pass: &mut Pass) -> Vec<Pid> {

@@ -6,7 +6,9 @@ mod gating;
 mod machine;
 mod moving;
 mod restating;
+mod reuse;
 mod staying;
+mod torn;
 mod way_back;
 mod yielding;
 
