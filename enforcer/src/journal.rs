@@ -186,7 +186,12 @@ fn read(text: &[u8], boot: &str) -> Left {
         Some(of) if of == boot => {}
         Some(_) => return Left::default(),
         // Of whose boot the rest is, and in which words, nobody knows.
-        None => return Left { records: Vec::new(), illegible: std::iter::once(first).chain(lines).map(<[u8]>::to_vec).collect() },
+        None => {
+            return Left {
+                records: Vec::new(),
+                illegible: std::iter::once(first).chain(lines).map(<[u8]>::to_vec).collect(),
+            };
+        }
     }
     let mut illegible = Vec::new();
     let records = lines.filter_map(|line| {

@@ -75,7 +75,8 @@ const NAPS: [&str; 5] = ["webnap", "batchnap", "kid", "leaf", "guestnap"];
 impl Cast {
     /// Starts them; none where this host has no cpuset and freezer of version 1 or no Python, which is said.
     pub(crate) fn new(stage: Stage) -> Option<Cast> {
-        let python = ["/usr/bin/python3", "/usr/local/bin/python3"].into_iter().find(|path| PathBuf::from(path).exists());
+        let python =
+            ["/usr/bin/python3", "/usr/local/bin/python3"].into_iter().find(|path| PathBuf::from(path).exists());
         let trees = ["cpuset/cpuset.cpus", "freezer/cgroup.procs"];
         let has_trees = trees.iter().all(|file| PathBuf::from("/sys/fs/cgroup").join(file).exists());
         let (Some(python), true, true) = (python, has_trees, online().starts_with(&[0, 1])) else {
@@ -88,7 +89,8 @@ impl Cast {
         let (shared, mixed) = (home("shared"), home("mixed"));
         let mut cast = Cast { shared, mixed, many: 0, stage };
         // `( … & )` leaves a grandchild to the first process; it is found all the same where the class has a group of its own.
-        let web = cast.shell("web", "@/leaf 0.3 & (@/webnap 0.05; :) & (@/leaf 1.1 &); (@/webnap 0.4 &); @/leaf 0.02; : | :");
+        let web =
+            cast.shell("web", "@/leaf 0.3 & (@/webnap 0.05; :) & (@/leaf 1.1 &); (@/webnap 0.4 &); @/leaf 0.02; : | :");
         let batch = cast.shell("batch", "@/kid 0.2 & (@/batchnap 0.05; :) & (@/kid 0.9 &); @/kid 0.02");
         let calm = cast.shell("calm", "@/leaf 0.2 & (:; @/leaf 0.01; :); @/leaf 0.03");
         let guest = cast.shell("guest", "@/leaf 0.2 & @/guestnap 0.3 & (:; @/leaf 0.01; :); @/leaf 0.02");
@@ -176,7 +178,14 @@ impl Cast {
     /// What a process of this name must be when nothing is enforced, from that group.
     pub(crate) fn untouched(&self, home: &str) -> State {
         let cpus = if online().len() == 2 { "0-1".to_owned() } else { format!("0-{}", online().last().unwrap()) };
-        State { policy: OTHER, priority: 0, nice: 0, cpus: Some(cpus), cpuset: home.to_owned(), freezer: "/".to_owned() }
+        State {
+            policy: OTHER,
+            priority: 0,
+            nice: 0,
+            cpus: Some(cpus),
+            cpuset: home.to_owned(),
+            freezer: "/".to_owned(),
+        }
     }
 
     /// What the policy wants of a process of this name that is found in that cpuset group.

@@ -3,7 +3,6 @@
 //!
 //! `KILLS` says how many times, `SEED` brings a run back, as far as chance is the test's.
 
-
 use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -31,14 +30,17 @@ enum Phase {
 
 const PHASES: [Phase; 4] = [Phase::Start, Phase::Loop, Phase::Reload, Phase::Release];
 
-/// Longer than any phase takes.
+/// Longer than most phases take.
 const LONG: Duration = Duration::from_millis(60);
+
+/// Longer than putting back takes, mostly: it waits for forks that are under way.
+const LONGER: Duration = Duration::from_millis(240);
 
 struct Run {
     cast: Cast,
     dice: Dice,
     wording: Wording,
-    /// The daemon that runs, and its way to see.
+    /// The daemon that runs.
     daemon: Option<u32>,
     /// How long the last daemon took until its policy was in force.
     start: Duration,
@@ -92,7 +94,7 @@ impl Run {
             Phase::Release => {
                 let daemon = self.running();
                 self.cast.stage.signal(daemon, Signal::SIGTERM);
-                (daemon, LONG)
+                (daemon, LONGER)
             }
         };
         let pause = self.dice.pause(Duration::ZERO..within);
@@ -108,7 +110,7 @@ impl Run {
         if self.dice.below(3) == 0 {
             let mut command = self.cast.stage.cotenant(&["release"]);
             let pid = self.cast.stage.run(command.stdout(Stdio::null()).stderr(Stdio::null()));
-            std::thread::sleep(self.dice.pause(Duration::ZERO..LONG));
+            std::thread::sleep(self.dice.pause(Duration::ZERO..LONGER));
             self.cast.stage.signal(pid, Signal::SIGKILL);
             self.cast.stage.end(pid);
         }

@@ -199,7 +199,8 @@ impl Enforcer {
         if stat.start == start {
             return Ok(());
         }
-        let home = self.procfs.cgroups(stat.parent).map(|cgroups| self.ground.origin(&cgroups, true)).unwrap_or_default();
+        let home =
+            self.procfs.cgroups(stat.parent).map(|cgroups| self.ground.origin(&cgroups, true)).unwrap_or_default();
         self.ground.give_back(pid, &self.procfs.cgroups(pid)?, &home)?;
         Err(KernelError::new(Object::Process(pid), "move", Errno::ESRCH))
     }

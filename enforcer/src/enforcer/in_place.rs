@@ -88,7 +88,8 @@ impl Enforcer {
         // One that has ended is in nobody's way.
         self.procfs.stat(pid).map_or(true, |stat| {
             let parent = self.members.get(&stat.parent).filter(|_| stat.has_not_execed());
-            stat.is_over() || parent.map_or_else(|| self.classify(pid, &stat), |parent| Some(parent.class)) == Some(class)
+            stat.is_over()
+                || parent.map_or_else(|| self.classify(pid, &stat), |parent| Some(parent.class)) == Some(class)
         })
     }
 

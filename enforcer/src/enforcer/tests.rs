@@ -3,6 +3,7 @@
 mod balancing;
 mod cookies;
 mod gating;
+mod heirs;
 mod machine;
 mod moving;
 mod restating;

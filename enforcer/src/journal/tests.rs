@@ -92,7 +92,10 @@ fn lines_that_say_nothing_are_reported_and_cost_no_other() {
     let (_, left) = Journal::open(run.path(), Path::new("/proc")).unwrap();
     assert_eq!(left.records, [process(1), process(2)]);
     let said = left.damage(&path).unwrap().to_string();
-    assert!(said.contains("(and 1 more lines)` from ") && said.contains("/journal: ") && said.contains("stays as it is"), "{said}");
+    assert!(
+        said.contains("(and 1 more lines)` from ") && said.contains("/journal: ") && said.contains("stays as it is"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -44,7 +44,9 @@ fn a_stranger_with_a_members_id_gets_back_what_is_written_to_it() {
         return;
     }
     let mut stage = Stage::new();
-    let Some((mut enforcer, pid)) = stranger(&mut stage, "rt class web: match exe @/member, priority 7;") else { return };
+    let Some((mut enforcer, pid)) = stranger(&mut stage, "rt class web: match exe @/member, priority 7;") else {
+        return;
+    };
     let before = kernel(pid);
     let plan = enforcer.plan.clone();
     let placement = plan.classes[0].placement.as_ref().unwrap();
@@ -80,7 +82,9 @@ fn a_stranger_is_put_back_to_nothing() {
         return;
     }
     let mut stage = Stage::new();
-    let Some((mut enforcer, pid)) = stranger(&mut stage, "rt class web: match exe @/member, priority 7;") else { return };
+    let Some((mut enforcer, pid)) = stranger(&mut stage, "rt class web: match exe @/member, priority 7;") else {
+        return;
+    };
     // What the member was given, and the stranger has by somebody else's choice.
     let chosen = SchedState { priority: 7, ..SchedState::of(SchedPolicy::RoundRobin) };
     sched::set(pid.leader(), &chosen).unwrap();

@@ -62,11 +62,33 @@ fn garbage_costs_nothing_that_is_legible_and_is_reported() {
     settled(pid, "a");
     let before = kernel(pid);
     let mut journal = left(&stage);
-    journal.extend(b"\xff\xfe\n\nthread pid=1 tid=1 start=\nprocess pid=9999999999 start=1 cpuset=/ freezer=-\nthread pid=1 t\xff");
+    journal.extend(
+        b"\xff\xfe\n\nthread pid=1 tid=1 start=\nprocess pid=9999999999 start=1 cpuset=/ freezer=-\nthread pid=1 t\xff",
+    );
     let pass = recover(&stage, &journal);
     assert_eq!(kernel(pid), before);
     let [failure] = &pass.failures[..] else { panic!("{pass:?}") };
     assert!(failure.to_string().contains("(and 2 more lines)"), "{failure}");
     // Once: what is legible was kept, and the rest is gone.
     assert_eq!(recover(&stage, &std::fs::read(Journal::path_in(&stage.roots.run)).unwrap()).failures, []);
+}
+
+#[test]
+fn what_was_written_before_goes_back_where_the_last_write_was_recorded_and_not_made() {
+    if !is_root() {
+        return;
+    }
+    let mut stage = Stage::new();
+    let pid = stage.sleeper("a");
+    settled(pid, "a");
+    let before = kernel(pid);
+    let mut enforcer = stage.start(stage.plan("rt class a: match exe @/a, priority 7;", &machine(1)));
+    enforcer.scan().unwrap();
+    enforcer.adopt(stage.plan("rt class a: match exe @/a, priority 8;", &machine(1))).unwrap();
+    drop(enforcer);
+    // As if the run had been killed between the two.
+    sched::set(pid.leader(), &SchedState { priority: 7, ..SchedState::of(SchedPolicy::RoundRobin) }).unwrap();
+    let journal = std::fs::read(Journal::path_in(&stage.roots.run)).unwrap();
+    recover(&stage, &journal);
+    assert_eq!(kernel(pid), before);
 }
