@@ -4,13 +4,14 @@ CARGO ?= cargo
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup test-setup build test test-core-sched deny demo fmt measure bpf bpf-setup check-bpf
+.PHONY: help setup test-setup build test soak test-core-sched deny demo fmt measure bpf bpf-setup check-bpf
 
 help:
 	@echo 'make demo             see it work: a web and a batch load, a policy, a reload, the way back'
 	@echo 'make test             layout, lints, unit, snapshot, command-line and live tests, an emulated machine'
 	@echo 'make test-core-sched  cookies, on an emulated kernel that is built first: 12 minutes, once'
 	@echo 'make deny             licences, sources and advisories of what is built in, with cargo-deny where it is installed'
+	@echo 'make soak             ten minutes of short processes, reloads and kills; DURATION=60 for one'
 	@echo 'make build            the release binary, target/release/cotenant'
 	@echo 'make measure          what placement costs and gains, here and in an emulated machine: an hour and more'
 	@echo 'make fmt              lay out the sources'
@@ -72,6 +73,11 @@ deny:
 		echo 'cargo-deny is not installed (cargo install --locked cargo-deny): advisories go unchecked'; \
 		$(CARGO) test --quiet --locked --test licences; \
 	fi
+
+# Longer or shorter: make soak DURATION=SECONDS. Prints what it came to.
+soak: setup
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" DURATION=$(or $(DURATION),600) \
+		$(CARGO) test --locked --test live -- --ignored --nocapture soak
 
 # Core scheduling is in no kernel that Debian has ready; tests/vm/kernel.sh builds one and keeps it.
 test-core-sched: test-setup

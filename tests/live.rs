@@ -7,8 +7,14 @@
 
 #[path = "live/apply.rs"]
 mod apply;
+#[path = "live/cast.rs"]
+mod cast;
 #[path = "live/contest.rs"]
 mod contest;
+#[path = "live/crash.rs"]
+mod crash;
+#[path = "live/dice.rs"]
+mod dice;
 #[path = "live/enforce.rs"]
 mod enforce;
 #[path = "live/enforced.rs"]
@@ -17,6 +23,8 @@ mod enforced;
 mod hostile;
 #[path = "live/naming.rs"]
 mod naming;
+#[path = "live/overflow.rs"]
+mod overflow;
 #[path = "live/privilege.rs"]
 mod privilege;
 #[path = "live/refusals.rs"]
@@ -35,3 +43,5 @@ mod soak;
 mod stage;
 #[path = "live/why.rs"]
 mod why;
+#[path = "live/world.rs"]
+mod world;

@@ -147,7 +147,7 @@ fn until(end: Instant) -> Option<Duration> {
 pub fn released(pass: &Pass) -> Vec<u8> {
     let mut text = format!("{}\n", pass.released);
     for failure in &pass.failures {
-        text.push_str(&format!("process {}: {}\n", failure.pid, failure.error));
+        text.push_str(&format!("{failure}\n"));
     }
     text.into_bytes()
 }

@@ -84,6 +84,7 @@ pub fn run(settings: &Settings, plan: Plan, eyes: Eyes, host: &mut dyn Host) -> 
     let (mut enforcer, recovered) = Enforcer::start(settings.roots.clone(), plan)?;
     if recovered != Pass::default() {
         host.tell(&Notice::Recovered(&recovered));
+        recovered.failures.iter().for_each(|failure| host.tell(&Notice::Refused(failure)));
     }
     if let Some(error) = enforcer.hindrance() {
         host.tell(&Notice::Weaker(UNMOVED, error));

@@ -2,12 +2,14 @@
 //!
 //! [`Enforcer`] is a plain store; what is done with it stands in the modules beside: `membership` says which process is
 //! in which class, `conform` writes what a class wants and only what differs, `tick` follows the load, `release` puts
-//! everything back, `recover` also what an earlier run left, `sense` tells the sensor who belongs where and answers it, `machine`
+//! everything back, `recover` also what an earlier run left, `heirs` finds what nobody saw being made, `sense` tells the sensor who belongs where and answers it, `machine`
 //! makes good what the kernel did when CPUs came or went.
 
 mod balance;
 mod conform;
 mod cookie;
+mod forks;
+mod heirs;
 mod in_place;
 mod insist;
 mod machine;
@@ -21,6 +23,7 @@ mod stays;
 mod tick;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -66,6 +69,7 @@ pub struct Enforcer {
     /// The load under which that stays as it is, where there is one.
     steady_under: Option<Load>,
     members: HashMap<Pid, Member>,
+    late: heirs::Late,
     in_place: BTreeMap<PathBuf, InPlace>,
     /// For classes that hold equals: the CPU of each thread.
     pins: HashMap<usize, HashMap<Tid, CpuId>>,
@@ -88,12 +92,23 @@ pub struct Enforcer {
 /// Something the kernel refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The process it was done for.
+    /// The process it was done for; 0 where it was for none.
     pub pid: Pid,
     /// Its class's name.
     pub class: String,
     /// What was refused and what to do about it.
     pub error: KernelError,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.pid, self.class.as_str()) {
+            // Of a group or the journal, and no process's.
+            (Pid(0), _) => self.error.fmt(f),
+            (pid, "") => write!(f, "process {pid}: {}", self.error),
+            (pid, class) => write!(f, "process {pid} of class `{class}`: {}", self.error),
+        }
+    }
 }
 
 /// What a pass did.
@@ -131,7 +146,8 @@ impl Enforcer {
         }
         journal::prepare_directory(&roots.run)?;
         cookies::go_without()?;
-        let (journal, records) = Journal::open(&roots.run, &roots.proc)?;
+        let (journal, left) = Journal::open(&roots.run, &roots.proc)?;
+        let damage = left.damage(&Journal::path_in(&roots.run));
         let rules = Rules::of(&plan);
         let mut enforcer = Enforcer {
             procfs: Procfs::new(&roots.proc),
@@ -145,6 +161,7 @@ impl Enforcer {
             rules,
             plan: Arc::new(plan),
             members: HashMap::new(),
+            late: heirs::Late::default(),
             in_place: BTreeMap::new(),
             pins: HashMap::new(),
             weighed: balance::Weighed::default(),
@@ -159,7 +176,10 @@ impl Enforcer {
             roots,
         };
         moving::mend(&enforcer.roots.run, &enforcer.procfs)?;
-        let recovered = enforcer.recover(records)?;
+        let mut recovered = enforcer.recover(left.records)?;
+        if let Some(damage) = damage {
+            enforcer.failed(Pid(0), damage, &mut recovered);
+        }
         Ok((enforcer, recovered))
     }
 

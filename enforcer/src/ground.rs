@@ -97,6 +97,13 @@ impl Ground {
         Some(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
     }
 
+    /// Whether a process is in one of cotenant's groups, in either tree.
+    #[must_use]
+    pub fn has_in_own(&self, cgroups: &Cgroups) -> bool {
+        let freezer = self.freezer_path_of(cgroups).is_some_and(|path| self.is_own(&path));
+        self.takes_moves() && (freezer || self.path_of(cgroups).is_some_and(|path| self.is_own(path)))
+    }
+
     /// Whether a path from a hierarchy's root is one of cotenant's groups.
     #[must_use]
     pub fn is_own(&self, path: &Path) -> bool {
@@ -283,6 +290,22 @@ impl Ground {
         residents.sort_unstable();
         residents.dedup();
         Ok(residents)
+    }
+
+    /// Gives the groups of all classes what there is, before everybody in them goes: a child whose fork was under way when its
+    /// parent was moved to the root would keep the CPUs of the group as its own mask (`cpuset_fork` in
+    /// `kernel/cgroup/cpuset.c`). What is refused is no worse than before.
+    pub fn widen(&mut self) {
+        let all = self.cpuset.as_ref().and_then(|root| root.child(&self.own).and_then(|own| own.cpus()).ok());
+        for class in self.classes() {
+            drop(all.as_ref().map(|all| self.set_cpus(&class, all)));
+        }
+    }
+
+    /// The CPUs of a class's group, where it has one.
+    #[must_use]
+    pub fn cpus_of_class(&self, class: &str) -> Option<&CpuSet> {
+        self.classes.get(class).map(|groups| &groups.cpus)
     }
 
     /// The classes that have groups.

@@ -12,10 +12,11 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-pub use record::Record;
+use nix::errno::Errno;
 
 use crate::error::{KernelError, errno_of};
 use crate::trust;
+pub use record::Record;
 
 /// First word of the first line, and the version of the format.
 const HEADER: &str = "cotenant-journal 1";
@@ -36,13 +37,19 @@ pub struct Journal {
 }
 
 impl Journal {
+    /// Where the journal of a run directory is.
+    #[must_use]
+    pub fn path_in(run: &Path) -> PathBuf {
+        run.join("journal")
+    }
+
     /// Opens the journal in `run`, made if need be, and gives what an earlier run left in it. `proc` tells which boot this
     /// is.
     ///
     /// # Errors
     /// Where the directory or file cannot be made, read or written.
-    pub fn open(run: &Path, proc: &Path) -> Result<(Journal, Vec<Record>), KernelError> {
-        let path = run.join("journal");
+    pub fn open(run: &Path, proc: &Path) -> Result<(Journal, Left), KernelError> {
+        let path = Journal::path_in(run);
         let fail = |operation| {
             let path = path.clone();
             move |error: std::io::Error| KernelError::file(path, operation, errno_of(&error))
@@ -56,12 +63,12 @@ impl Journal {
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true).mode(0o600).custom_flags(flags).open(&path);
         let file = file.map_err(fail("open"))?;
-        let text = fs::read_to_string(&path).map_err(fail("read"))?;
-        let records = read(&text, &boot);
+        let text = fs::read(&path).map_err(fail("read"))?;
+        let left = read(&text, &boot);
         let mut journal = Journal { path, file, boot, length: 0, lines: 0, kept: 0 };
         // A line that was cut short would swallow the next one.
-        journal.rewrite(&records)?;
-        Ok((journal, records))
+        journal.rewrite(&left.records)?;
+        Ok((journal, left))
     }
 
     /// Appends records in one write.
@@ -149,18 +156,57 @@ pub fn prepare_directory(run: &Path) -> Result<(), KernelError> {
     let above = std::path::absolute(run).map_err(fail("stat"))?;
     match ours && above.parent().is_none_or(|above| trust::check(above).is_ok()) {
         true => Ok(()),
-        false => Err(KernelError::file(run, "trust", nix::errno::Errno::EPERM)),
+        false => Err(KernelError::file(run, "trust", Errno::EPERM)),
     }
 }
 
-/// The records of this boot; of lines about one thing the last counts, and nothing of what is gone.
-fn read(text: &str, boot: &str) -> Vec<Record> {
-    let whole = text.rfind('\n').map_or("", |end| text.get(..end).unwrap_or(""));
-    let mut lines = whole.lines();
-    if lines.next() != Some(&format!("{HEADER} boot={boot}")) {
-        return Vec::new();
+/// What an earlier run left in the journal.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// The records of this boot; of lines about one thing what still counts, and nothing of what is gone.
+    pub records: Vec<Record>,
+    /// Whole lines that say nothing: this program wrote none of them. What they were about cannot be undone.
+    pub illegible: Vec<Vec<u8>>,
+}
+
+impl Left {
+    /// The report of what could not be read, where there is such.
+    #[must_use]
+    pub fn damage(&self, journal: &Path) -> Option<KernelError> {
+        let (first, others) = self.illegible.split_first()?;
+        let error = KernelError::file(journal, "parse", Errno::EBADMSG);
+        let beginning: String = String::from_utf8_lossy(first).chars().take(80).collect();
+        let more = if others.is_empty() { String::new() } else { format!(" (and {} more lines)", others.len()) };
+        Some(error.with_value(format!("{beginning}{more}")))
     }
-    record::fold(lines.filter_map(Record::parse))
+}
+
+fn read(text: &[u8], boot: &str) -> Left {
+    let whole = text.iter().rposition(|byte| *byte == b'\n').and_then(|end| text.get(..end)).unwrap_or_default();
+    let mut lines = whole.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let Some(first) = lines.next() else { return Left::default() };
+    let header = std::str::from_utf8(first).ok().and_then(|line| line.strip_prefix(HEADER)?.strip_prefix(" boot="));
+    match header {
+        Some(of) if of == boot => {}
+        Some(_) => return Left::default(),
+        // Of whose boot the rest is, and in which words, nobody knows.
+        None => {
+            return Left {
+                records: Vec::new(),
+                illegible: std::iter::once(first).chain(lines).map(<[u8]>::to_vec).collect(),
+            };
+        }
+    }
+    let mut illegible = Vec::new();
+    let records = lines.filter_map(|line| {
+        let record = std::str::from_utf8(line).ok().and_then(Record::parse);
+        if record.is_none() {
+            illegible.push(line.to_vec());
+        }
+        record
+    });
+    let records = record::fold(records);
+    Left { records, illegible }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use nix::errno::Errno;
 
 use crate::cookies::Given;
 use crate::error::{KernelError, Object};
-use crate::ids::Tid;
+use crate::ids::{Pid, Tid};
 use crate::procfs::Procfs;
 use crate::sys::sched::{SchedPolicy, SchedState};
 use crate::sys::{affinity, core_sched, sched};
@@ -37,6 +37,18 @@ pub struct Wrote {
     pub cpus: Option<CpuSet>,
     /// A core-scheduling cookie. Before, it had none: one that somebody else gave it is left alone.
     pub cookie: Option<Given>,
+    /// What was written before that.
+    pub earlier: Earlier,
+}
+
+/// What was written before, where it was something else. A child made then may not have been heard of yet, and a run that was
+/// killed between its record and the write left this.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// As in [`Wrote`].
+    pub sched: Option<SchedState>,
+    /// As in [`Wrote`].
+    pub cpus: Option<CpuSet>,
 }
 
 /// A thread of a managed process.
@@ -129,17 +141,16 @@ impl Touched {
         cpuset: &CpuSet,
     ) -> Result<Touched, KernelError> {
         let (now, mask) = (sched::get(tid)?, affinity::get(tid)?);
-        let of_maker = makers.clone().find(|maker| maker.shows(&mask, cpuset));
-        let before = Before {
-            sched: now,
-            mask: of_maker.map_or_else(|| Mask::read(procfs, tid, cpuset), |maker| Ok(maker.before.mask.clone()))?,
+        let of_maker = makers.clone().find_map(|maker| Some((maker, maker.shows(&mask, cpuset)?)));
+        let (asked, cpus) = match of_maker {
+            Some((maker, given)) => (maker.before.mask.clone(), given.cloned()),
+            None => (Mask::read(procfs, tid, cpuset)?, None),
         };
-        let wrote = Wrote { cpus: of_maker.and_then(|maker| maker.wrote.cpus.clone()), ..Wrote::default() };
-        let mut touched = Touched { start, before, wrote };
-        let scheduled_so = |maker: &&Touched| maker.wrote.sched.is_some_and(|wrote| same(&now, &wrote));
-        if let Some(maker) = makers.clone().find(scheduled_so) {
+        let before = Before { sched: now, mask: asked };
+        let mut touched = Touched { start, before, wrote: Wrote { cpus, ..Wrote::default() } };
+        if let Some((maker, given)) = makers.clone().find_map(|maker| Some((maker, maker.given_sched(&now)?))) {
             touched.before.sched = SchedState { clamps: now.clamps, ..maker.before.inherited().sched };
-            touched.wrote.sched = maker.wrote.sched;
+            touched.wrote.sched = Some(given);
         }
         // A cookie is inherited; where no maker was given one, the kernel need not even be asked.
         let mut given = makers.filter_map(|maker| maker.wrote.cookie).peekable();
@@ -154,13 +165,34 @@ impl Touched {
         Ok(touched)
     }
 
-    /// Whether a mask is the one that this thread was given or, where it was given none, the one it asked for.
-    fn shows(&self, mask: &CpuSet, cpuset: &CpuSet) -> bool {
-        match (&self.wrote.cpus, &self.before.mask) {
-            (Some(wrote), _) => stands(mask, wrote, cpuset),
-            (None, Mask::Only(own)) => *mask == own.intersection(cpuset),
-            (None, Mask::Any) => mask == cpuset,
+    /// What it was given, last or before, where that is how it is scheduled.
+    #[must_use]
+    pub fn given_sched(&self, now: &SchedState) -> Option<SchedState> {
+        [self.wrote.sched, self.wrote.earlier.sched].into_iter().flatten().find(|given| same(now, given))
+    }
+
+    /// The mask that it was given, last or before, where this is that one; the inner none where it was given none and this is
+    /// the one it asked for.
+    fn shows(&self, mask: &CpuSet, cpuset: &CpuSet) -> Option<Option<&CpuSet>> {
+        let mut given = [&self.wrote.cpus, &self.wrote.earlier.cpus].into_iter().flatten();
+        if let Some(given) = given.find(|given| stands(mask, given, cpuset)) {
+            return Some(Some(given));
         }
+        let asked = self.wrote.cpus.is_none()
+            && match &self.before.mask {
+                Mask::Only(own) => *mask == own.intersection(cpuset),
+                Mask::Any => mask == cpuset,
+            };
+        asked.then_some(None)
+    }
+
+    /// Keeps in mind what was written before, where something else is now. `known` is what was noted before.
+    pub fn keep(&mut self, known: &Wrote) {
+        let (wrote, earlier) = (&self.wrote, &known.earlier);
+        let another = |differs: bool| differs.then_some(());
+        let sched = another(wrote.sched != known.sched).and(known.sched).or(earlier.sched);
+        let cpus = another(wrote.cpus != known.cpus).and(known.cpus.clone()).or(earlier.cpus.clone());
+        self.wrote.earlier = Earlier { sched, cpus };
     }
 
     /// Compares the thread with what a class wants of it, notes what will be written, and gives the writes to make. What
@@ -210,11 +242,16 @@ impl Touched {
         Ok((!same(&now, &wanted)).then_some((now, wanted)))
     }
 
-    /// Makes the writes, reads them back and strikes them off the list.
+    /// Makes the writes, reads them back and strikes them off the list. An id means a thread only while that lives, so it is
+    /// asked afterwards whose it was: a stranger gets back what it had.
     ///
     /// # Errors
-    /// As [`sched::set`] and [`affinity::set`]; `EIO` where the kernel took a value and shows another.
-    pub fn perform(tid: Tid, todo: &mut Todo) -> Result<(), KernelError> {
+    /// As [`sched::set`] and [`affinity::set`]; `EIO` where the kernel took a value and shows another; `ESRCH` where the thread
+    /// that was started then has ended.
+    pub fn perform(procfs: &Procfs, of: (Pid, Tid, u64), todo: &mut Todo) -> Result<(), KernelError> {
+        let (pid, tid, start) = of;
+        let made = todo.clone();
+        let mask = made.cpus.as_ref().map(|_| affinity::get(tid)).transpose()?;
         if let Some(cpus) = &todo.cpus {
             write_mask(tid, cpus)?;
             todo.cpus = None;
@@ -223,7 +260,14 @@ impl Touched {
             write_sched(tid, now, wanted)?;
             todo.sched = None;
         }
-        Ok(())
+        if procfs.thread_stat(pid, tid)?.start == start {
+            return Ok(());
+        }
+        if let Some((was, wrote)) = &made.sched {
+            write_sched(tid, wrote, was)?;
+        }
+        mask.map_or(Ok(()), |mask| affinity::set(tid, &mask))?;
+        Err(KernelError::new(Object::Thread(tid), "sched_setattr", Errno::ESRCH))
     }
 
     /// Takes back the note of writes that were refused, so that what stands is not taken for somebody else's doing. `known`

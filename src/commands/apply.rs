@@ -88,7 +88,7 @@ fn unkept(plan: &Plan) -> Vec<String> {
 /// Says what was not done.
 fn shortfall(pass: &Pass, unkept: &[String]) -> Outcome {
     for failure in &pass.failures {
-        tell(&format!("not done: process {} of class `{}`: {}\n", failure.pid, failure.class, failure.error));
+        tell(&format!("not done: {failure}\n"));
     }
     for line in unkept {
         tell(&format!("not done: {line}\n"));

@@ -45,7 +45,7 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let Some(plan) = plan else { return Err(Failure::new("an empty policy makes no plan")) };
     let (_, pass) = Enforcer::start(roots, plan)?;
     for failure in &pass.failures {
-        tell(&format!("not done: process {}: {}\n", failure.pid, failure.error));
+        tell(&format!("not done: {failure}\n"));
     }
     said(&pass.released.to_string())?;
     Ok(if pass.failures.is_empty() { Outcome::Done } else { Outcome::InPart })

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use cotenant_compiler::CpuSet;
 use cotenant_compiler::plan::Placement;
 use cotenant_grammar::tree::EqualPrio;
+use nix::errno::Errno;
 
 use super::{Enforcer, Pass};
 use crate::cgroup::Version;
-use crate::error::KernelError;
+use crate::error::{KernelError, Object};
 use crate::ids::{Pid, Tid};
 use crate::journal::Record;
 use crate::member::{Origin, Place};
@@ -170,12 +171,14 @@ impl Enforcer {
                 member.place = Some(Place::Moved(origin.clone()));
             }
             self.ground.take_in(pid, cgroups, class, &cpus, stops)?;
+            self.assure(pid, start)?;
             Place::Moved(origin)
         } else {
             if stops && self.ground.may_move() {
                 let origin = self.ground.origin(cgroups, stops);
                 self.journal.append(&[Record::Process { pid, start, origin }])?;
                 self.ground.take_in_to_stop(pid, cgroups, class, &cpus)?;
+                self.assure(pid, start)?;
             }
             match self.hold_in_place(pid, path, &cpus)? {
                 Ok(()) => Place::InPlace(path.to_owned()),
@@ -186,6 +189,22 @@ impl Enforcer {
             (member.place, member.placed_for) = (Some(next), Some(class.to_owned()));
         }
         Ok(())
+    }
+
+    /// Makes sure, after a process was moved, that it was the one that was started then: another that has its id now goes where
+    /// its parent is, as it would have been.
+    ///
+    /// # Errors
+    /// `ESRCH` where it was not.
+    fn assure(&self, pid: Pid, start: u64) -> Result<(), KernelError> {
+        let stat = self.procfs.stat(pid)?;
+        if stat.start == start {
+            return Ok(());
+        }
+        let home =
+            self.procfs.cgroups(stat.parent).map(|cgroups| self.ground.origin(&cgroups, true)).unwrap_or_default();
+        self.ground.give_back(pid, &self.procfs.cgroups(pid)?, &home)?;
+        Err(KernelError::new(Object::Process(pid), "move", Errno::ESRCH))
     }
 
     /// What somebody else did to a process's masks since is where another class begins.
@@ -257,19 +276,20 @@ impl Enforcer {
             });
             match intended {
                 Ok(todo) if todo.is_empty() => {}
-                Ok(todo) => todos.push((*tid, todo, known.clone())),
+                Ok(todo) => todos.push(((pid, *tid, touched.start), todo, known.clone())),
                 Err(error) => refused.push((*tid, error)),
             }
+            touched.keep(&known);
             if touched.wrote != known {
                 records.push(Record::Thread { pid, tid: *tid, touched: touched.clone() });
             }
         }
         self.journal.append(&records)?;
         // What one thread refuses does not keep the others from theirs.
-        for (tid, mut todo, known) in todos {
-            if let Err(error) = Touched::perform(tid, &mut todo) {
-                refused.push((tid, error));
-                self.not_written(pid, tid, known, &todo)?;
+        for (of, mut todo, known) in todos {
+            if let Err(error) = Touched::perform(&self.procfs, of, &mut todo) {
+                refused.push((of.1, error));
+                self.not_written(pid, of.1, known, &todo)?;
             }
         }
         let gone = |(tid, error): &(Tid, KernelError)| error.is_gone().then_some(*tid);

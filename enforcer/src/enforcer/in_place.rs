@@ -80,14 +80,16 @@ impl Enforcer {
         Ok(Ok(()))
     }
 
-    /// Whether a process is of that class, or a fork of one that is and not heard of yet.
+    /// Whether a process is of that class, or will be when what it did is heard of: forked from one that is, or executed.
     fn belongs_to(&self, pid: Pid, class: usize) -> bool {
         if let Some(member) = self.members.get(&pid) {
             return member.class == class;
         }
-        self.procfs.stat(pid).is_ok_and(|stat| {
-            let parent = self.members.get(&stat.parent);
-            stat.is_over() || stat.has_not_execed() && parent.is_some_and(|parent| parent.class == class)
+        // One that has ended is in nobody's way.
+        self.procfs.stat(pid).map_or(true, |stat| {
+            let parent = self.members.get(&stat.parent).filter(|_| stat.has_not_execed());
+            stat.is_over()
+                || parent.map_or_else(|| self.classify(pid, &stat), |parent| Some(parent.class)) == Some(class)
         })
     }
 

@@ -65,10 +65,22 @@ impl Enforcer {
     }
 
     fn forked(&mut self, parent: Pid, parent_thread: Tid, child: Pid) -> Pass {
-        let Some(from) = self.members.get(&parent) else { return Pass::default() };
-        let Ok(stat) = self.procfs.stat(child) else { return Pass::default() };
-        if Self::is_exempt(child, &stat) || self.members.get(&child).is_some_and(|known| known.start == stat.start) {
-            return Pass::default();
+        let mut pass = Pass::default();
+        self.late.forget(child);
+        let Some(from) = self.members.get(&parent) else {
+            self.follow_heir(parent, child, &mut pass);
+            return pass;
+        };
+        let stat = match self.procfs.stat(child) {
+            Ok(stat) if !Self::is_exempt(child, &stat) => stat,
+            // It may have made others all the same.
+            _ => {
+                self.late.add_child(child, from);
+                return pass;
+            }
+        };
+        if self.members.get(&child).is_some_and(|known| known.start == stat.start) {
+            return pass;
         }
         let mut member = Member {
             start: stat.start,
@@ -86,7 +98,8 @@ impl Enforcer {
             let makers = from.threads.get(&parent_thread).into_iter().chain(from.threads.values());
             let cpuset = self.cpuset_of(child);
             let Ok(touched) = Touched::inherited(&self.procfs, child.leader(), stat.start, makers, &cpuset) else {
-                return Pass::default();
+                self.late.add_child(child, from);
+                return pass;
             };
             records.push(Record::Thread { pid: child, tid: child.leader(), touched: touched.clone() });
             member.threads.insert(child.leader(), touched);
@@ -95,7 +108,7 @@ impl Enforcer {
             records.push(Record::Process { pid: child, start: stat.start, origin: origin.clone() });
         }
         self.members.insert(child, member);
-        let mut pass = Pass { placed: 1, ..Pass::default() };
+        pass.placed += 1;
         match self.journal.append(&records) {
             Err(error) => self.failed(child, error, &mut pass),
             // Where it runs another program already, the event about that decides.
@@ -110,6 +123,8 @@ impl Enforcer {
         let mut pass = Pass::default();
         if self.members.get(&process).is_some_and(|member| member.place.is_some()) {
             self.conform_thread(process, thread, &mut pass);
+        } else {
+            self.follow_heir(process, process, &mut pass);
         }
         pass
     }
@@ -150,6 +165,9 @@ impl Enforcer {
     fn exited(&mut self, process: Pid, thread: Tid) -> Pass {
         let Some(member) = self.members.get_mut(&process) else {
             self.failures.remove(&process);
+            if thread.leads(process) {
+                self.late.forget(process);
+            }
             return Pass::default();
         };
         let class = member.class;

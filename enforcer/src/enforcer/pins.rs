@@ -54,11 +54,13 @@ impl Enforcer {
         let Some(touched) = touched else { return Ok(()) };
         let known = touched.wrote.clone();
         let mut todo = touched.intend_cpus(tid, &one, &cpuset)?;
+        touched.keep(&known);
         if touched.wrote == known && todo.is_empty() {
             return Ok(());
         }
         self.journal.append(&[Record::Thread { pid, tid, touched: touched.clone() }])?;
-        match Touched::perform(tid, &mut todo) {
+        let of = (pid, tid, touched.start);
+        match Touched::perform(&self.procfs, of, &mut todo) {
             Err(error) => self.not_written(pid, tid, known, &todo).and(Err(error)),
             done => done,
         }

@@ -1,10 +1,11 @@
 //! The way back: everything touched becomes what it was, unless somebody else changed it since.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use cotenant_compiler::CpuSet;
 
+use super::heirs::Estates;
 use super::{Enforcer, Pass};
 use crate::error::KernelError;
 use crate::ids::{Pid, Tid};
@@ -13,23 +14,35 @@ use crate::member::{NO_CLASS, Place};
 use crate::procfs::Cgroups;
 use crate::thread::{Room, Touched};
 
+/// Looks for heirs while everything is put back, should they come and come.
+const LOOKS: usize = 16;
+
 impl Enforcer {
     /// Takes a process out of its class and puts it back.
     pub(super) fn leave(&mut self, pid: Pid, pass: &mut Pass) {
         let class = self.members.get(&pid).map(|member| member.class);
+        self.members.get(&pid).into_iter().for_each(|member| self.late.add_leaver(pid, member, &self.ground));
+        if self.put_back(pid, pass) {
+            self.forget(pid);
+        }
+        if let Some(class) = class {
+            self.repin(class, pass);
+        }
+    }
+
+    /// Undoes everything that was done to a process. Where something is refused, it is a member of no class, stays in the
+    /// journal, and every pass tries again; returns false then.
+    fn put_back(&mut self, pid: Pid, pass: &mut Pass) -> bool {
         self.dismiss_threads(pid);
         match self.undo(pid) {
             Err(error) if !error.is_gone() => {
                 self.failed(pid, error, pass);
-                // It stays in the journal, and every pass tries again.
                 if let Some(member) = self.members.get_mut(&pid) {
                     member.class = NO_CLASS;
                 }
+                false
             }
-            _ => self.forget(pid),
-        }
-        if let Some(class) = class {
-            self.repin(class, pass);
+            _ => true,
         }
     }
 
@@ -38,6 +51,8 @@ impl Enforcer {
         let Some(member) = self.members.get_mut(&pid) else { return Ok(()) };
         let mut threads = std::mem::take(&mut member.threads);
         member.placed_for = None;
+        // An id alone may be somebody else's by now.
+        threads.retain(|tid, touched| self.is_thread_still(pid, *tid, touched.start));
         // Real-time priority goes before the CPUs do, and the masks last: they are part of what the groups allow.
         let mut refused = BTreeMap::new();
         let mut each = |restore: &mut Restore<'_>| {
@@ -65,6 +80,12 @@ impl Enforcer {
 
     /// Puts everything back and removes cotenant's groups. Afterwards nothing is managed.
     pub fn release_all(&mut self) -> Pass {
+        let estates = Estates::of(&self.members);
+        self.release_estates(estates)
+    }
+
+    /// [`Enforcer::release_all`], where it is known what members were given.
+    pub(super) fn release_estates(&mut self, mut estates: Estates) -> Pass {
         let mut pass = Pass::default();
         // Nobody is moved any more, so that the masks read now are those that threads asked for.
         self.sensor = None;
@@ -75,23 +96,38 @@ impl Enforcer {
             let thawed = self.ground.set_frozen(&class, false);
             drop(thawed);
         }
-        let pids: Vec<Pid> = self.members.keys().copied().collect();
-        // Groups before masks, which are part of what the groups allow and which kernels before 6.2 forget when a cpuset changes; and real-time priority before both.
-        if !self.in_place.is_empty() {
-            for (tid, touched) in self.members.values_mut().flat_map(|member| &mut member.threads) {
-                // What is refused here is refused again, and said, when its process is put back.
-                drop(touched.restore_sched(*tid));
-            }
-        }
+        // All that can be found is in the journal before anything goes back.
+        self.find_heirs(&mut estates, &mut pass);
+        // Groups before masks, which are part of what the groups allow and which kernels before 6.2 forget when a cpuset changes;
+        // and real-time priority before both.
+        let mut next: Vec<Pid> = self.members.keys().copied().collect();
+        self.calm(&next);
         for path in self.held_groups() {
             if let Err(error) = self.let_go(&path) {
                 self.failed(Pid(0), error, &mut pass);
             }
         }
-        for pid in pids {
-            pass.released += 1;
-            self.leave(pid, &mut pass);
+        self.ground.widen();
+        let mut released = BTreeSet::new();
+        for _ in 0..LOOKS {
+            if next.is_empty() {
+                break;
+            }
+            // A child has what its parent had when the fork began. Where all come to their ends before anybody is moved, those
+            // whose parents end at once are still in the class's group.
+            self.calm(&next);
+            self.await_forks(&next);
+            for pid in &next {
+                if self.put_back(*pid, &mut pass) {
+                    released.insert(*pid);
+                }
+            }
+            self.await_forks(&next);
+            next = self.find_heirs(&mut estates, &mut pass);
         }
+        pass.released += released.len();
+        // Not before the last of them is found: what its makers had been given tells what a heir was.
+        released.into_iter().for_each(|pid| self.forget(pid));
         if let Err(error) = self.ground.adopt_leftovers() {
             self.failed(Pid(0), error, &mut pass);
         }
@@ -103,6 +139,28 @@ impl Enforcer {
             self.failed(Pid(0), error, &mut pass);
         }
         pass
+    }
+
+    /// Takes cookies and scheduling from these processes, where they stay. What is refused is refused again, and said, when the
+    /// process is put back.
+    fn calm(&mut self, pids: &[Pid]) {
+        for pid in pids {
+            let threads = self.members.get_mut(pid).into_iter().flat_map(|member| &mut member.threads);
+            for (tid, touched) in threads {
+                // An id alone may be somebody else's by now.
+                if self.procfs.thread_stat(*pid, *tid).is_ok_and(|stat| stat.start == touched.start) {
+                    drop(touched.restore_cookie(*tid).and_then(|()| touched.restore_sched(*tid)));
+                }
+            }
+        }
+    }
+
+    fn find_heirs(&mut self, estates: &mut Estates, pass: &mut Pass) -> Vec<Pid> {
+        let found = self.living().and_then(|living| self.adopt_heirs(&living, estates));
+        found.unwrap_or_else(|error| {
+            self.failed(Pid(0), error, pass);
+            Vec::new()
+        })
     }
 
     /// Removes groups of classes that have no process in them.

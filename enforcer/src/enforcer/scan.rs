@@ -6,13 +6,13 @@ use std::sync::Arc;
 use cotenant_compiler::Plan;
 use cotenant_compiler::plan::predecessors;
 
+use super::heirs::Estates;
 use super::membership::{Verdict, verdict};
 use super::{Enforcer, Pass};
 use crate::decide::{Assignment, Rules};
 use crate::error::KernelError;
 use crate::ids::Pid;
 use crate::member::NO_CLASS;
-use crate::procfs::Stat;
 
 /// What a process in a class is taken to have inherited.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,17 +30,15 @@ impl Enforcer {
     /// # Errors
     /// Where `/proc` itself cannot be listed.
     pub fn scan(&mut self) -> Result<Pass, KernelError> {
-        self.look(Heritage::Recorded)
+        self.late.clear();
+        let estates = Estates::of(&self.members);
+        self.look(Heritage::Recorded, estates)
     }
 
-    fn look(&mut self, heritage: Heritage) -> Result<Pass, KernelError> {
-        let mut found: Vec<(Pid, Stat)> = Vec::new();
-        for pid in self.procfs.processes()? {
-            // A process that ended since the list was read is not there, which is all there is to say.
-            found.extend(self.procfs.stat(pid).ok().filter(|stat| !Self::is_exempt(pid, stat)).map(|stat| (pid, stat)));
-        }
-        // Parents first: what a child inherits must be known.
-        found.sort_by_key(|(pid, stat)| (stat.start, *pid));
+    /// `estates` is what members have been given, those too that are none any more.
+    fn look(&mut self, heritage: Heritage, mut estates: Estates) -> Result<Pass, KernelError> {
+        let found = self.living()?;
+        self.adopt_heirs(&found, &mut estates)?;
         let mut verdicts: HashMap<Pid, Verdict> = HashMap::with_capacity(found.len());
         for (pid, stat) in &found {
             let own = self.classify(*pid, stat);
@@ -66,7 +64,6 @@ impl Enforcer {
             let done = self.enrol(*pid, stat, verdict);
             pass.add(Pass { placed: 0, ..done });
         }
-        self.put_back_strays(&mut pass)?;
         self.clear_stray_cookies(&mut pass);
         // A journal that cannot be rewritten is longer than it need be, and says the same.
         drop(self.compact());
@@ -90,6 +87,10 @@ impl Enforcer {
     /// # Errors
     /// As [`Enforcer::scan`].
     pub fn adopt(&mut self, plan: Plan) -> Result<Pass, KernelError> {
+        // By the plan that made them what they are: what was forked and not heard of yet leaves with its maker.
+        self.late.clear();
+        let (living, mut estates) = (self.living()?, Estates::of(&self.members));
+        self.adopt_heirs(&living, &mut estates)?;
         let old = std::mem::replace(&mut self.plan, Arc::new(plan));
         self.accounts.forget();
         self.rules = Rules::of(&self.plan);
@@ -117,7 +118,7 @@ impl Enforcer {
         }
         // Groups first, where they have more CPUs than before: what a thread is to have of them would be refused until then.
         self.refresh_groups();
-        pass.add(self.look(Heritage::OfParents)?);
+        pass.add(self.look(Heritage::OfParents, estates)?);
         self.refresh(&mut pass);
         self.drop_empty_groups(&mut pass);
         self.drop_cookies();

@@ -3,11 +3,14 @@
 mod balancing;
 mod cookies;
 mod gating;
+mod heirs;
 mod insisting;
 mod machine;
 mod moving;
 mod restating;
+mod reuse;
 mod staying;
+mod torn;
 mod way_back;
 mod yielding;
 

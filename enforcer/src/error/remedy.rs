@@ -30,6 +30,10 @@ pub(super) fn of(error: &KernelError) -> Option<&'static str> {
             "it must belong to root or to the user that this runs as, and others must not be able to write to it; see it and \
              each directory above it with `ls -ld`",
         ),
+        (Object::File(path), "parse") if path.ends_with("journal") => Some(
+            "somebody else wrote there, or the disk did; what the other lines tell of is put back, and what these told of stays \
+             as it is",
+        ),
         (Object::File(_), "mkdir" | "rmdir") => directory(error.errno),
         _ => None,
     };

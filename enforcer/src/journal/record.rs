@@ -14,9 +14,10 @@ use crate::ids::{Pid, Tid};
 use crate::member::Origin;
 use crate::sys::core_sched::Cookie;
 use crate::sys::sched::{Deadline, SchedPolicy, SchedState};
-use crate::thread::{Before, Mask, Touched, Wrote};
+use crate::thread::{Before, Earlier, Mask, Touched, Wrote};
 
 /// What one line says.
+#[expect(clippy::large_enum_variant, reason = "nearly all are about threads, and few are kept")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record {
     /// A process was moved out of these groups.
@@ -96,6 +97,10 @@ impl Record {
                     cpus: optional(get("cpus")?, |list| list.parse().ok())?,
                     // Absent in what was written before there were any.
                     cookie: optional(get("cookie").unwrap_or("-"), parse_cookie)?,
+                    earlier: Earlier {
+                        sched: optional(get("earlier").unwrap_or("-"), parse_sched)?,
+                        cpus: optional(get("earlier-cpus").unwrap_or("-"), |list| list.parse().ok())?,
+                    },
                 };
                 let touched = Touched { start: start()?, before, wrote };
                 Record::Thread { pid: pid()?, tid: Tid(get("tid")?.parse().ok()?), touched }
@@ -130,7 +135,10 @@ impl fmt::Display for Record {
                 let sched = wrote.sched.as_ref().map_or_else(|| "-".to_owned(), print_sched);
                 let cpus = wrote.cpus.as_ref().map_or_else(|| "-".to_owned(), CpuSet::to_string);
                 write!(f, " wrote={sched} cpus={cpus}")?;
-                wrote.cookie.map_or(Ok(()), |given| write!(f, " cookie={}", print_cookie(given)))
+                wrote.cookie.map_or(Ok(()), |given| write!(f, " cookie={}", print_cookie(given)))?;
+                let Earlier { sched, cpus } = &wrote.earlier;
+                sched.as_ref().map_or(Ok(()), |sched| write!(f, " earlier={}", print_sched(sched)))?;
+                cpus.as_ref().map_or(Ok(()), |cpus| write!(f, " earlier-cpus={cpus}"))
             }
             Record::Group { path, before, wrote, frozen } => {
                 let frozen = u8::from(*frozen);
@@ -142,16 +150,21 @@ impl fmt::Display for Record {
     }
 }
 
-/// Only what still matters: the last record of each thing, and none of what is gone.
+/// Only what still matters: the last record of each thing, and none of what is gone. Of a group the one before as well: a line
+/// precedes what it tells of, and a run that was killed between the two left what the line before says.
 pub(super) fn fold(records: impl Iterator<Item = Record>) -> Vec<Record> {
     let mut processes = BTreeMap::new();
     let mut threads: BTreeMap<Pid, BTreeMap<Tid, Record>> = BTreeMap::new();
-    let mut groups = BTreeMap::new();
+    let mut groups: BTreeMap<PathBuf, (Option<Record>, Record)> = BTreeMap::new();
     for record in records {
         match &record {
             Record::Process { pid, .. } => drop(processes.insert(*pid, record)),
             Record::Thread { pid, tid, .. } => drop(threads.entry(*pid).or_default().insert(*tid, record)),
-            Record::Group { path, .. } => drop(groups.insert(path.clone(), record)),
+            Record::Group { path, .. } => {
+                let path = path.clone();
+                let before = groups.remove(&path).map(|(_, last)| last);
+                groups.insert(path, (before, record));
+            }
             Record::Gone { pid } => {
                 processes.remove(pid);
                 threads.remove(pid);
@@ -160,7 +173,8 @@ pub(super) fn fold(records: impl Iterator<Item = Record>) -> Vec<Record> {
         }
     }
     let threads = threads.into_values().flat_map(BTreeMap::into_values);
-    processes.into_values().chain(threads).chain(groups.into_values()).collect()
+    let groups = groups.into_values().flat_map(|(before, last)| before.into_iter().chain([last]));
+    processes.into_values().chain(threads).chain(groups).collect()
 }
 
 /// `-` is none, and anything that cannot be read spoils the line.

@@ -1,10 +1,13 @@
+use proptest::prelude::*;
+use proptest::sample::Index;
+
 use super::*;
 use crate::cookies::Given;
 use crate::ids::{Pid, Tid};
 use crate::member::Origin;
 use crate::sys::core_sched::Cookie;
 use crate::sys::sched::{Deadline, SchedPolicy, SchedState};
-use crate::thread::{Before, Mask, Touched, Wrote};
+use crate::thread::{Before, Earlier, Mask, Touched, Wrote};
 
 fn thread(pid: i32, wrote: Wrote) -> Record {
     let deadline = Deadline { runtime: 1, deadline: 2, period: 3, reclaim: true, overrun_signal: false };
@@ -30,6 +33,7 @@ fn every_record_is_read_as_it_was_written() {
         sched: Some(SchedState::of(SchedPolicy::Idle)),
         cpus: Some("2".parse().unwrap()),
         cookie: Some(Given::Own(Cookie(0xfedc_ba98_7654_3210))),
+        earlier: Earlier { sched: Some(SchedState::of(SchedPolicy::Batch)), cpus: Some("0-1".parse().unwrap()) },
     };
     for record in [thread(4, Wrote::default()), thread(4, wrote), process(5), group("/x")] {
         let line = record.to_string();
@@ -42,17 +46,17 @@ fn a_later_run_sees_what_still_matters() {
     let run = tempfile::tempdir().unwrap();
     let proc = Path::new("/proc");
     let (mut journal, before) = Journal::open(run.path(), proc).unwrap();
-    assert_eq!(before, []);
+    assert_eq!(before, Left::default());
     let wrote = Wrote { sched: Some(SchedState::of(SchedPolicy::Idle)), ..Wrote::default() };
     let again = thread(1, wrote);
     let gone = Record::Gone { pid: Pid(2) };
     journal.append(&[process(1), thread(1, Wrote::default()), process(2), thread(2, Wrote::default())]).unwrap();
     journal.append(&[again.clone(), gone, group("/g")]).unwrap();
     drop(journal);
-    let (journal, records) = Journal::open(run.path(), proc).unwrap();
-    assert_eq!(records, [process(1), again, group("/g")]);
+    let (journal, left) = Journal::open(run.path(), proc).unwrap();
+    assert_eq!(left.records, [process(1), again, group("/g")]);
     journal.remove().unwrap();
-    assert_eq!(Journal::open(run.path(), proc).unwrap().1, []);
+    assert_eq!(Journal::open(run.path(), proc).unwrap().1, Left::default());
 }
 
 #[test]
@@ -67,18 +71,54 @@ fn a_journal_cut_anywhere_loses_its_last_line_at_most() {
     for length in 0..whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
         let complete = whole[..length].iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);
-        assert_eq!(read(&fs::read_to_string(&path).unwrap(), &boot(&whole)).len(), complete, "cut at {length}");
+        let (journal, left) = Journal::open(run.path(), proc).unwrap();
+        assert_eq!((left.records.len(), left.illegible.len()), (complete, 0), "cut at {length}");
+        // And what was made of it is whole.
+        drop(journal);
+        assert_eq!(Journal::open(run.path(), proc).unwrap().1, left);
     }
 }
 
-fn boot(whole: &[u8]) -> String {
-    let line = std::str::from_utf8(whole).unwrap().lines().next().unwrap();
-    line.rsplit('=').next().unwrap().to_owned()
+#[test]
+fn lines_that_say_nothing_are_reported_and_cost_no_other() {
+    let run = tempfile::tempdir().unwrap();
+    let (mut journal, _) = Journal::open(run.path(), Path::new("/proc")).unwrap();
+    journal.append(&[process(1)]).unwrap();
+    let path = run.path().join("journal");
+    let spoil = |bytes: &[u8]| OpenOptions::new().append(true).open(&path).unwrap().write_all(bytes).unwrap();
+    spoil(b"\xff\xfe\x00\nthread pid=1 tid=1\n");
+    journal.append(&[process(2)]).unwrap();
+    spoil(b"thread pid=99 tid=\xff");
+    let (_, left) = Journal::open(run.path(), Path::new("/proc")).unwrap();
+    assert_eq!(left.records, [process(1), process(2)]);
+    let said = left.damage(&path).unwrap().to_string();
+    assert!(
+        said.contains("(and 1 more lines)` from ") && said.contains("/journal: ") && said.contains("stays as it is"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_journal_in_other_words_is_reported_as_a_whole() {
+    let left = read(b"cotenant-journal 2 boot=b\nprocess pid=1 start=1 cpuset=/ freezer=-\n", "b");
+    assert_eq!((left.records.len(), left.illegible.len()), (0, 2));
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read(before in any::<Vec<u8>>(), after in any::<Vec<u8>>(), at in any::<Index>()) {
+        let mut text = format!("{HEADER} boot=b\n{}\n{}\n", process(1), thread(1, Wrote::default())).into_bytes();
+        let at = at.index(text.len());
+        text.splice(at..at, before);
+        text.extend(after);
+        read(&text, "b");
+    }
 }
 
 #[test]
 fn another_boots_journal_is_void() {
-    assert_eq!(read("cotenant-journal 1 boot=a\ngone pid=1\nprocess pid=1 start=1 cpuset=/ freezer=-\n", "b"), []);
+    let text = b"cotenant-journal 1 boot=a\ngone pid=1\nprocess pid=1 start=1 cpuset=/ freezer=-\n";
+    assert_eq!(read(text, "b"), Left::default());
 }
 
 #[test]

@@ -20,6 +20,11 @@ fn all() -> CpuSet {
     affinity::get(Tid::current()).unwrap()
 }
 
+fn perform(pid: Pid, todo: &mut Todo) {
+    let start = procfs().stat(pid).unwrap().start;
+    Touched::perform(&procfs(), (pid, pid.leader(), start), todo).unwrap();
+}
+
 #[test]
 fn a_thread_comes_back_as_it_was() {
     if !is_root() {
@@ -33,7 +38,7 @@ fn a_thread_comes_back_as_it_was() {
     let rt = Attributes { policy: Some(Scheduling::RoundRobin(3)), nice: None };
     let one: CpuSet = all().first().into_iter().collect();
     let mut todo = touched.intend(tid, rt, Some(&one), &all()).unwrap();
-    Touched::perform(tid, &mut todo).unwrap();
+    perform(sleeper.pid(), &mut todo);
     assert!(touched.intend(tid, rt, Some(&one), &all()).unwrap().is_empty(), "nothing is written that holds already");
     assert_eq!(sched::get(tid).unwrap().policy, SchedPolicy::RoundRobin);
     assert_eq!(affinity::get(tid).unwrap(), one);
@@ -53,7 +58,7 @@ fn what_somebody_else_changed_is_theirs() {
     let mut touched = Touched { start: 0, before, wrote: Wrote::default() };
     let five = Attributes { policy: None, nice: Some(5) };
     let mut todo = touched.intend(tid, five, None, &all()).unwrap();
-    Touched::perform(tid, &mut todo).unwrap();
+    perform(sleeper.pid(), &mut todo);
     sched::set_nice(tid, 9).unwrap();
     assert!(touched.intend(tid, five, None, &all()).unwrap().is_empty(), "it stays theirs while the wish is the same");
     touched.restore_sched(tid).unwrap();
@@ -89,7 +94,7 @@ fn a_mask_that_the_kernel_forgot_is_written_again_and_one_that_somebody_set_is_n
     let mut touched =
         Touched { start: 0, before: Before::read(&procfs(), tid, &all).unwrap(), wrote: Wrote::default() };
     let mut todo = touched.intend_cpus(tid, &one, &all).unwrap();
-    Touched::perform(tid, &mut todo).unwrap();
+    perform(sleeper.pid(), &mut todo);
     assert!(!touched.renew_mask(tid, &all).unwrap(), "it stands");
     affinity::set(tid, &all).unwrap();
     assert!(touched.intend_cpus(tid, &one, &all).unwrap().is_empty(), "somebody's wish, for all that is known");

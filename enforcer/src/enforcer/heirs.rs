@@ -1,0 +1,287 @@
+//! Heirs: threads and processes that nobody saw being made, which have what their makers had been given.
+//!
+//! A child has the scheduling, the mask and the groups of the thread that made it. Mostly an event tells of it in time. Where
+//! none does, because nobody watched, because events were lost, or because the maker is put back while it forks, heirs are found
+//! by looking: by their parents and, where the parent has ended, by the groups they are in. What an orphan inherited in a group
+//! that is no class's cannot be told from what somebody chose for it, and is left.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use cotenant_compiler::CpuSet;
+
+use super::{Enforcer, Pass};
+use crate::error::KernelError;
+use crate::ground::Ground;
+use crate::ids::{Pid, Tid};
+use crate::journal::Record;
+use crate::member::{Joined, Member, NO_CLASS, Origin, Place};
+use crate::procfs::Stat;
+use crate::thread::{Earlier, Touched, Wrote};
+
+/// What processes had been given, kept when they have been put back or have ended.
+#[derive(Default)]
+pub(super) struct Estates {
+    processes: HashMap<Pid, Estate>,
+    /// Groups of others, all in which is or was of one class.
+    groups: BTreeSet<PathBuf>,
+}
+
+/// What one process had been given, and so those have that it made.
+#[derive(Clone, Default)]
+struct Estate {
+    start: u64,
+    place: Option<Place>,
+    placed_for: Option<String>,
+    /// Threads that need not be asked after any more.
+    known: BTreeSet<Tid>,
+    given: Vec<Touched>,
+}
+
+/// Processes that are members no more, or were over before anybody looked, and whose children may yet be heard of: events come
+/// in order, but late. Ids are enough here, since the events say when one is used again.
+#[derive(Default)]
+pub(super) struct Late(HashMap<Pid, (Instant, usize, Estate)>);
+
+/// No event is as late as this.
+const LATEST: Duration = Duration::from_secs(10);
+
+/// More than so many are looked through for those that are too old.
+const MANY: usize = 1_000;
+
+impl Late {
+    /// Adds a process that leaves its class.
+    pub(super) fn add_leaver(&mut self, pid: Pid, member: &Member, ground: &Ground) {
+        let mut estates = Estates::of([(&pid, member)]);
+        if let Some(class) = &member.placed_for {
+            ground.cpus_of_class(class).into_iter().for_each(|cpus| estates.add_cpus(class, cpus));
+        }
+        self.add(pid, NO_CLASS, estates.processes.remove(&pid).unwrap_or_default());
+    }
+
+    /// Adds a child of a member that was over before it was looked at.
+    pub(super) fn add_child(&mut self, pid: Pid, parent: &Member) {
+        let estate = Estates::of([(&pid, parent)]).processes.remove(&pid).unwrap_or_default();
+        self.add(pid, parent.class, Estate { known: BTreeSet::new(), ..estate });
+    }
+
+    fn add(&mut self, pid: Pid, class: usize, estate: Estate) {
+        if self.0.len() > MANY {
+            self.0.retain(|_, (since, ..)| since.elapsed() < LATEST);
+        }
+        self.0.insert(pid, (Instant::now(), class, estate));
+    }
+
+    /// The id is free, or somebody else's.
+    pub(super) fn forget(&mut self, pid: Pid) {
+        self.0.remove(&pid);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn get(&self, pid: Pid) -> Option<(usize, Estate)> {
+        let (since, class, estate) = self.0.get(&pid)?;
+        (since.elapsed() < LATEST).then(|| (*class, estate.clone()))
+    }
+}
+
+impl Estates {
+    pub(super) fn of<'a>(members: impl IntoIterator<Item = (&'a Pid, &'a Member)>) -> Estates {
+        let mut estates = Estates::default();
+        members.into_iter().for_each(|(pid, member)| estates.add(*pid, member));
+        estates
+    }
+
+    /// Adds what this process has been given.
+    pub(super) fn add(&mut self, pid: Pid, member: &Member) {
+        let estate = self.processes.entry(pid).or_default();
+        if estate.start != member.start {
+            *estate = Estate { start: member.start, ..Estate::default() };
+        }
+        if let Some(Place::InPlace(path)) = &member.place {
+            self.groups.insert(path.clone());
+        }
+        if member.place.is_some() {
+            (estate.place, estate.placed_for) = (member.place.clone(), member.placed_for.clone());
+        }
+        estate.known.extend(member.threads.keys());
+        estate.given.extend(member.threads.values().cloned());
+    }
+
+    /// Adds what a thread of this process has been given as well, at another time.
+    pub(super) fn add_given(&mut self, pid: Pid, touched: &Touched) {
+        self.processes.entry(pid).or_default().given.push(touched.clone());
+    }
+
+    /// Adds a group that had the CPUs of a class.
+    pub(super) fn add_group(&mut self, path: &Path) {
+        self.groups.insert(path.to_owned());
+    }
+
+    /// Adds to all that are in the group of a class, or may be, that it has these CPUs. A child whose fork was under way when its
+    /// parent was moved to the root has them as its own mask: `cpuset_fork` in `kernel/cgroup/cpuset.c`.
+    pub(super) fn add_cpus(&mut self, class: &str, cpus: &CpuSet) {
+        let is_there = |estate: &&mut Estate| {
+            matches!(estate.place, Some(Place::Moved(_))) && estate.placed_for.as_deref().is_none_or(|it| it == class)
+        };
+        for estate in self.processes.values_mut().filter(is_there) {
+            let Some(first) = estate.given.first() else { continue };
+            let earlier = Earlier { sched: None, cpus: Some(cpus.clone()) };
+            let narrowed = Touched { wrote: Wrote { earlier, ..Wrote::default() }, ..first.clone() };
+            estate.given.push(narrowed);
+        }
+    }
+
+    fn get(&self, pid: Pid, start: u64) -> Option<&Estate> {
+        self.processes.get(&pid).filter(|estate| estate.start == start)
+    }
+
+    /// What anybody was given.
+    fn of_all(&self) -> Estate {
+        let given = self.processes.values().flat_map(|estate| estate.given.iter().cloned()).collect();
+        Estate { given, ..Estate::default() }
+    }
+
+    /// What somebody in the group of a class was given whose maker is not known: what others there were, before all else.
+    fn of_class(&self, class: &str) -> Estate {
+        let is_there = |estate: &&Estate| estate.placed_for.as_deref() == Some(class);
+        let (there, elsewhere): (Vec<_>, Vec<_>) = self.processes.values().partition(|estate| is_there(estate));
+        Estate {
+            place: Some(Place::Moved(Origin { cpuset: "/".into(), freezer: Some("/".into()) })),
+            placed_for: Some(class.to_owned()),
+            given: there.into_iter().chain(elsewhere).flat_map(|estate| estate.given.iter().cloned()).collect(),
+            ..Estate::default()
+        }
+    }
+}
+
+impl Enforcer {
+    /// Every process that a class could have, parents first.
+    ///
+    /// # Errors
+    /// Where `/proc` itself cannot be listed.
+    pub(super) fn living(&self) -> Result<Vec<(Pid, Stat)>, KernelError> {
+        // A process that ended since the list was read is not there, which is all there is to say.
+        let stats = self.procfs.processes()?.into_iter().filter_map(|pid| Some((pid, self.procfs.stat(pid).ok()?)));
+        let mut living: Vec<(Pid, Stat)> = stats.filter(|(pid, stat)| !Self::is_exempt(*pid, stat)).collect();
+        living.sort_by_key(|(pid, stat)| (stat.start, *pid));
+        Ok(living)
+    }
+
+    /// Makes members of all heirs that live, in the class of their makers, with what is to be undone, in the journal too. Returns
+    /// whose threads are new.
+    ///
+    /// # Errors
+    /// Where the journal cannot be written or a group of cotenant's cannot be read.
+    pub(super) fn adopt_heirs(
+        &mut self,
+        living: &[(Pid, Stat)],
+        estates: &mut Estates,
+    ) -> Result<Vec<Pid>, KernelError> {
+        let mut starts: HashMap<Pid, u64> = living.iter().map(|(pid, stat)| (*pid, stat.start)).collect();
+        let mut class_of = HashMap::new();
+        for class in self.ground.classes() {
+            class_of.extend(self.ground.residents(&class)?.into_iter().map(|pid| (pid, class.clone())));
+        }
+        // Those that came since everybody was listed.
+        let new = class_of.keys().filter(|pid| !starts.contains_key(pid));
+        let stats = new.filter_map(|pid| Some((*pid, self.procfs.stat(*pid).ok()?)));
+        let late: Vec<(Pid, Stat)> = stats.filter(|(pid, stat)| !Self::is_exempt(*pid, stat)).collect();
+        starts.extend(late.iter().map(|(pid, stat)| (*pid, stat.start)));
+        let held = estates.groups.iter().filter_map(|path| self.ground.group_at(path).ok()?.procs().ok());
+        let held: BTreeSet<Pid> = held.flatten().collect();
+        let mut adopted = Vec::new();
+        for (pid, stat) in living.iter().chain(&late) {
+            let parents = starts.get(&stat.parent).and_then(|start| estates.get(stat.parent, *start));
+            let (maker, estate) = match (estates.get(*pid, stat.start), parents, class_of.get(pid)) {
+                (Some(own), ..) => (Some(*pid), own.clone()),
+                (None, Some(parents), _) => (Some(stat.parent), Estate { known: BTreeSet::new(), ..parents.clone() }),
+                (None, None, Some(class)) => (None, estates.of_class(class)),
+                (None, None, None) if held.contains(pid) => (None, estates.of_all()),
+                (None, None, None) => continue,
+            };
+            let class = match maker {
+                Some(maker) => self.members.get(&maker).map(|maker| maker.class),
+                None => self.plan.classes.iter().position(|class| Some(&class.name) == estate.placed_for.as_ref()),
+            };
+            let class = class.unwrap_or(NO_CLASS);
+            if self.take_on(*pid, stat, class, &estate, class_of.contains_key(pid))? {
+                self.members.get(pid).into_iter().for_each(|member| estates.add(*pid, member));
+                adopted.push(*pid);
+            }
+        }
+        Ok(adopted)
+    }
+
+    /// Follows the event that somebody who is no member made a process or thread. Where the maker was one, what it made may have
+    /// what it had: it goes into the maker's class or, where that has left, back.
+    pub(super) fn follow_heir(&mut self, maker: Pid, pid: Pid, pass: &mut Pass) {
+        let Some((class, estate)) = self.late.get(maker) else { return };
+        let stat = match self.procfs.stat(pid) {
+            Ok(stat) if !Self::is_exempt(pid, &stat) => stat,
+            _ => return self.late.add(pid, class, estate),
+        };
+        let is_resident = self.procfs.cgroups(pid).is_ok_and(|cgroups| self.ground.has_in_own(&cgroups));
+        match self.take_on(pid, &stat, class, &estate, is_resident) {
+            Err(error) => self.failed(pid, error, pass),
+            Ok(false) => {}
+            Ok(true) if class == NO_CLASS => self.leave(pid, pass),
+            Ok(true) => {
+                pass.placed += 1;
+                // Where it runs another program already, the event about that decides.
+                if stat.has_not_execed() {
+                    self.conform(pid, pass);
+                }
+            }
+        }
+    }
+
+    /// Makes a member of one process, if it has something of this estate. Returns whether anything about it is news.
+    fn take_on(
+        &mut self,
+        pid: Pid,
+        stat: &Stat,
+        class: usize,
+        estate: &Estate,
+        is_resident: bool,
+    ) -> Result<bool, KernelError> {
+        let known = self.members.get(&pid).filter(|member| member.start == stat.start);
+        let is_known = |tid: &Tid| estate.known.contains(tid) || known.is_some_and(|it| it.threads.contains_key(tid));
+        let is_new = known.is_none();
+        let mut threads = Vec::new();
+        if !estate.given.is_empty() {
+            let cpuset = self.cpuset_of(pid);
+            let tids = self.procfs.threads(pid).unwrap_or_default();
+            for tid in tids.into_iter().filter(|tid| !is_known(tid)) {
+                let Ok(start) = self.procfs.thread_stat(pid, tid).map(|stat| stat.start) else { continue };
+                let heir = Touched::inherited(&self.procfs, tid, start, estate.given.iter(), &cpuset);
+                threads.extend(heir.ok().filter(|heir| heir.wrote != Wrote::default()).map(|heir| (tid, heir)));
+            }
+        }
+        if threads.is_empty() && !(is_new && is_resident) {
+            return Ok(false);
+        }
+        let place = estate.place.clone();
+        let process = match &place {
+            Some(Place::Moved(origin)) if is_new => {
+                Some(Record::Process { pid, start: stat.start, origin: origin.clone() })
+            }
+            _ => None,
+        };
+        let thread = |(tid, touched): &(Tid, Touched)| Record::Thread { pid, tid: *tid, touched: touched.clone() };
+        let records: Vec<Record> = process.into_iter().chain(threads.iter().map(thread)).collect();
+        self.journal.append(&records)?;
+        let placed_for = estate.placed_for.clone();
+        if is_new {
+            let (start, parent, joined) = (stat.start, stat.parent, Joined::Forked);
+            let since = std::time::SystemTime::now();
+            let heir = Member { start, class, joined, since, parent, place, placed_for, threads: Default::default() };
+            self.members.insert(pid, heir);
+        }
+        self.members.get_mut(&pid).into_iter().for_each(|member| member.threads.extend(threads.iter().cloned()));
+        Ok(true)
+    }
+}
