@@ -126,5 +126,9 @@ mod tests {
         // For as long as it is two fifths of the window: 40 ms of 40, 60, 80 and, without itself, of 60.
         let later: Vec<String> = (0..8).map(|_| look(&mut others)).collect();
         assert_eq!(later, ["1", "1", "1", "1", "1", "", "", ""]);
+        // What classes used is taken off once.
+        stat(directory.path(), [60, 54]);
+        let later: Vec<String> = (0..2).map(|_| look(&mut others)).collect();
+        assert!(later.contains(&"0".to_owned()), "{later:?}");
     }
 }
