@@ -88,10 +88,8 @@ impl Cast {
         let home = |name: &str| Home::new(format!("/{}-{name}", stage.group()));
         let (shared, mixed) = (home("shared"), home("mixed"));
         let mut cast = Cast { shared, mixed, many: 0, stage };
-        // `( … & )` leaves a grandchild to the first process; it is found all the same where the class has a group of its own.
-        let web =
-            cast.shell("web", "@/leaf 0.3 & (@/webnap 0.05; :) & (@/leaf 1.1 &); (@/webnap 0.4 &); @/leaf 0.02; : | :");
-        let batch = cast.shell("batch", "@/kid 0.2 & (@/batchnap 0.05; :) & (@/kid 0.9 &); @/kid 0.02");
+        let web = cast.shell("web", "@/leaf 0.3 & (@/webnap 0.05; :) & @/leaf 1.1 & @/webnap 0.4 & @/leaf 0.02; : | :");
+        let batch = cast.shell("batch", "@/kid 0.2 & (@/batchnap 0.05; :) & @/kid 0.9 & @/kid 0.02");
         let calm = cast.shell("calm", "@/leaf 0.2 & (:; @/leaf 0.01; :); @/leaf 0.03");
         let guest = cast.shell("guest", "@/leaf 0.2 & @/guestnap 0.3 & (:; @/leaf 0.01; :); @/leaf 0.02");
         let mask = cast.shell("mask", "@/leaf 0.3 & (:; @/leaf 0.01; :); @/leaf 0.03");

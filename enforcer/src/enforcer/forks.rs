@@ -15,8 +15,9 @@ const LOOK: Duration = Duration::from_millis(1);
 /// Time on a CPU in which a fork comes to its end, in nanoseconds: measured, 0.1 ms, and 1 ms for each 100 MB that a process has.
 const FORK: u64 = 3_000_000;
 
-/// How long is waited at most: somebody may keep a thread from running, or run in earnest.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// How long is waited at most. Real-time threads of others may keep one from a CPU for most of each second (sched(7), "Limiting
+/// the CPU usage of real-time and deadline processes").
+const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Enforcer {
     /// Waits until no thread of these processes is in a fork that it was in before.
