@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cotenant_compiler::topology::TopologySource;
 
-use crate::commands::{apply, enforce, explain, fmt, lint, plan, release, status, topology, why};
+use crate::commands::{apply, enforce, exec, explain, fmt, lint, plan, release, status, topology, why};
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 
@@ -37,6 +37,7 @@ Examples:
                                         the same on a machine you do not have
   cotenant fmt /etc/cotenant            lay out every policy of a directory
   cotenant enforce web.policy           keep it true, until ^C puts everything back
+  cotenant exec batch -- make           start a command in a class
   cotenant status                       what is enforced now, and what the kernel says of it
   cotenant why 4242                     the clause that placed a process, and what became of it
   cotenant explain unknown-word         what a finding means, and what to do about it
@@ -55,6 +56,7 @@ pub(crate) enum Command {
     Plan(plan::Options),
     Apply(apply::Options),
     Enforce(enforce::Options),
+    Exec(exec::Options),
     Release(release::Options),
     Status(status::Options),
     Why(why::Options),
@@ -71,6 +73,7 @@ impl Command {
             Command::Plan(options) => plan::run(&options),
             Command::Apply(options) => apply::run(&options),
             Command::Enforce(options) => enforce::run(&options),
+            Command::Exec(options) => exec::run(&options),
             Command::Release(options) => release::run(&options),
             Command::Status(options) => status::run(&options),
             Command::Why(options) => why::run(&options),

@@ -2,6 +2,7 @@
 
 pub(crate) mod apply;
 pub(crate) mod enforce;
+pub(crate) mod exec;
 pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod lint;

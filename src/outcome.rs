@@ -11,6 +11,8 @@ pub(crate) enum Outcome {
     Refused,
     /// Not everything could be done; what was not was said.
     InPart,
+    /// A command that was to be started could not be: the exit code that shells give it.
+    Exit(u8),
 }
 
 impl From<Outcome> for ExitCode {
@@ -19,6 +21,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Done => ExitCode::SUCCESS,
             Outcome::Refused => ExitCode::from(1),
             Outcome::InPart => ExitCode::from(3),
+            Outcome::Exit(code) => ExitCode::from(code),
         }
     }
 }

@@ -101,6 +101,9 @@ fn headline(verdict: &Verdict<'_>, answer: &Answer) -> String {
              from process {}{unmanaged}",
             enforced.class, enforced.parent
         ),
+        Some(enforced) if enforced.joined == "asked" => {
+            format!("{it} is in class `{}` because it was started by `cotenant exec`{unmanaged}", enforced.class)
+        }
         Some(enforced) if verdict.covers && enforced.class != *class => {
             format!("{it} is in class `{}`, which matched it when it was started; now `{class}` would", enforced.class)
         }

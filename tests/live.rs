@@ -19,6 +19,8 @@ mod dice;
 mod enforce;
 #[path = "live/enforced.rs"]
 mod enforced;
+#[path = "live/exec.rs"]
+mod exec;
 #[path = "live/hostile.rs"]
 mod hostile;
 #[path = "live/naming.rs"]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::sys::socket::sockopt::{PeerCredentials, SndBufForce};
-use nix::sys::socket::{getsockopt, setsockopt};
+use nix::sys::socket::{UnixCredentials, getsockopt, setsockopt};
 use nix::unistd::{getegid, geteuid};
 
 use crate::enforcer::Pass;
@@ -18,11 +18,11 @@ use crate::ids::Pid;
 /// How long a client may keep the daemon waiting, all its pauses together.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The longest request line.
-const LONGEST: usize = 64;
+/// The longest request line: a class's name is the longest part that it may have.
+const LONGEST: usize = 512;
 
 /// What can be asked of the daemon.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
     /// Say what is in force and how it is kept.
     Status,
@@ -30,6 +30,8 @@ pub enum Request {
     Policy,
     /// Say all that is known of a process.
     Why(Pid),
+    /// Put the process that asks into the class of that name. Root and the daemon's own user may ask.
+    Exec(String),
     /// Read the policy again.
     Reload,
     /// Put everything back and end.
@@ -38,11 +40,12 @@ pub enum Request {
 
 impl Request {
     /// As it is sent.
-    fn line(self) -> String {
+    fn line(&self) -> String {
         match self {
             Request::Status => "status".to_owned(),
             Request::Policy => "policy".to_owned(),
             Request::Why(pid) => format!("why {pid}"),
+            Request::Exec(class) => format!("exec {class}"),
             Request::Reload => "reload".to_owned(),
             Request::Release => "release".to_owned(),
         }
@@ -53,6 +56,7 @@ impl Request {
             ("status", "") => Request::Status,
             ("policy", "") => Request::Policy,
             ("why", pid) => Request::Why(Pid(pid.parse().ok().filter(|pid| *pid > 0)?)),
+            ("exec", class) if !class.is_empty() => Request::Exec(class.to_owned()),
             ("reload", "") => Request::Reload,
             ("release", "") => Request::Release,
             _ => return None,
@@ -92,8 +96,9 @@ impl Control {
     pub fn next(&self) -> Option<(Request, Client)> {
         loop {
             let (stream, _) = self.listener.accept().ok()?;
-            if let Some(request) = read(&stream) {
-                return Some((request, Client { stream }));
+            let Ok(peer) = getsockopt(&stream, PeerCredentials) else { continue };
+            if let Some(request) = read(&stream, &peer) {
+                return Some((request, Client { stream, process: Pid(peer.pid()) }));
             }
         }
     }
@@ -115,9 +120,16 @@ impl Drop for Control {
 /// Somebody who waits for an answer.
 pub struct Client {
     stream: UnixStream,
+    process: Pid,
 }
 
 impl Client {
+    /// The process that asks, by the kernel's word.
+    #[must_use]
+    pub fn process(&self) -> Pid {
+        self.process
+    }
+
     /// Answers and hangs up. A client that has gone away needs no answer.
     ///
     /// The kernel is asked to hold the whole answer, so that the daemon does not wait for the client to read it: see
@@ -152,11 +164,10 @@ pub fn released(pass: &Pass) -> Vec<u8> {
     text.into_bytes()
 }
 
-fn read(stream: &UnixStream) -> Option<Request> {
-    let peer = getsockopt(stream, PeerCredentials).ok()?;
+fn read(stream: &UnixStream, peer: &UnixCredentials) -> Option<Request> {
     // The mode of the socket says the same; this holds wherever the directory was mounted or passed on to.
-    let allowed = peer.uid() == 0 || peer.uid() == geteuid().as_raw() || peer.gid() == getegid().as_raw();
-    if !allowed {
+    let is_ours = peer.uid() == 0 || peer.uid() == geteuid().as_raw();
+    if !is_ours && peer.gid() != getegid().as_raw() {
         return None;
     }
     stream.set_nonblocking(false).ok()?;
@@ -175,7 +186,8 @@ fn read(stream: &UnixStream) -> Option<Request> {
             return None;
         }
     }
-    Request::of_line(std::str::from_utf8(&line).ok()?)
+    // Whoever gets into a class by asking may be anybody: the group is not enough for that.
+    Request::of_line(std::str::from_utf8(&line).ok()?).filter(|request| is_ours || !matches!(request, Request::Exec(_)))
 }
 
 /// Asks the daemon of this run directory; none where nobody listens there. A request that the daemon does not know is
@@ -238,10 +250,15 @@ mod tests {
 
     #[test]
     fn requests_are_told_apart_and_nothing_else_is_one() {
-        for request in [Request::Status, Request::Policy, Request::Why(Pid(12)), Request::Reload, Request::Release] {
+        let exec = Request::Exec("web front".to_owned());
+        for request in
+            [Request::Status, Request::Policy, Request::Why(Pid(12)), exec, Request::Reload, Request::Release]
+        {
             assert_eq!(Request::of_line(&format!("{}\n", request.line())), Some(request));
         }
-        for nonsense in ["", "why", "why 0", "why -3", "why x", "why 1 2", "status 1", "Status", "releasenow"] {
+        for nonsense in
+            ["", "why", "exec", "exec ", "why 0", "why -3", "why x", "why 1 2", "status 1", "Status", "releasenow"]
+        {
             assert_eq!(Request::of_line(nonsense), None, "{nonsense}");
         }
     }

@@ -21,7 +21,7 @@ use crate::enforcer::{Enforcer, LOOK, Pass};
 use crate::error::KernelError;
 use crate::events::{Connector, ProcEvent};
 use crate::hotplug::Hotplug;
-use crate::ids::Tid;
+use crate::ids::{Pid, Tid};
 use crate::lock::{Busy, RunLock};
 use crate::roots::Roots;
 use crate::sensor::Sensor;
@@ -221,6 +221,7 @@ impl Daemon {
                 let answer = match request {
                     Request::Release => return Ok(Some(client)),
                     Request::Policy => host.encode_policy(&self.whole),
+                    Request::Exec(class) => self.admit(client.process(), &class, host),
                     Request::Why(pid) => host.encode_story(self.enforcer.story(pid).as_ref()),
                     Request::Reload => {
                         self.reload(Cause::Asked, host);
@@ -231,6 +232,20 @@ impl Daemon {
                 client.answer(&answer);
             }
         }
+    }
+
+    /// Puts a process that asks for it into a class. Returns what it is answered.
+    fn admit(&mut self, pid: Pid, class: &str, host: &mut dyn Host) -> Vec<u8> {
+        let (pass, answer) = match self.enforcer.admit(pid, class) {
+            Ok(pass) => {
+                let refused = pass.failures.iter().find(|failure| failure.pid == pid);
+                let answer = refused.map_or_else(|| "placed".to_owned(), |failure| failure.error.to_string());
+                (pass, answer)
+            }
+            Err(why) => (Pass::default(), why),
+        };
+        self.count(&pass, host);
+        format!("{answer}\n").into_bytes()
     }
 
     /// How often the clock must ring; not at all while nothing needs it.

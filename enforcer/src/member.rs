@@ -16,6 +16,8 @@ pub enum Joined {
     Forked,
     /// No class matched it, and the class it came from keeps its descendants.
     Descended,
+    /// It asked for the class before it executed its program, and stays in it whatever it executes.
+    Asked,
 }
 
 /// How the CPUs of a class are given to a process.

@@ -79,7 +79,7 @@ pub(crate) struct Site {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Enforced {
     pub(crate) class: String,
-    /// `matched`, `forked` or `descended`.
+    /// `matched`, `forked`, `descended` or `asked`.
     pub(crate) joined: String,
     /// Its parent when it joined.
     pub(crate) parent: i32,
@@ -149,6 +149,7 @@ fn enforced(story: &Story) -> Enforced {
             Joined::Matched => "matched",
             Joined::Forked => "forked",
             Joined::Descended => "descended",
+            Joined::Asked => "asked",
         }
         .to_owned(),
         parent: story.parent.0,

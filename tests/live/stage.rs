@@ -99,10 +99,11 @@ impl Stage {
 
     pub(crate) fn cotenant(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cotenant"));
-        command.args(arguments).env("NO_COLOR", "1").env_remove("COTENANT_LOG");
+        command.args(arguments.first()).env("NO_COLOR", "1").env_remove("COTENANT_LOG");
         if !matches!(arguments.first(), Some(&"lint" | &"plan")) {
             command.arg("--run-dir").arg(self.path("run")).args(["--group", &self.group]);
         }
+        command.args(arguments.iter().skip(1));
         command
     }
 

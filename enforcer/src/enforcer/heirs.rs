@@ -42,13 +42,16 @@ struct Estate {
 /// Processes that are members no more, or were over before anybody looked, and whose children may yet be heard of: events come
 /// in order, but late. Ids are enough here, since the events say when one is used again.
 #[derive(Default)]
-pub(super) struct Late(HashMap<Pid, (Instant, usize, Estate)>);
+pub(super) struct Late {
+    /// Those of the time since `turned`, and those of the one before: thousands may come in a second, and none is looked
+    /// through for those that are too old.
+    new: HashMap<Pid, (usize, Estate)>,
+    old: HashMap<Pid, (usize, Estate)>,
+    turned: Option<Instant>,
+}
 
 /// No event is as late as this.
-const LATEST: Duration = Duration::from_secs(10);
-
-/// More than so many are looked through for those that are too old.
-const MANY: usize = 1_000;
+const LATEST: Duration = Duration::from_secs(2);
 
 impl Late {
     /// Adds a process that leaves its class.
@@ -67,24 +70,25 @@ impl Late {
     }
 
     fn add(&mut self, pid: Pid, class: usize, estate: Estate) {
-        if self.0.len() > MANY {
-            self.0.retain(|_, (since, ..)| since.elapsed() < LATEST);
+        if self.turned.is_none_or(|turned| turned.elapsed() >= LATEST) {
+            self.old = std::mem::take(&mut self.new);
+            self.turned = Some(Instant::now());
         }
-        self.0.insert(pid, (Instant::now(), class, estate));
+        self.new.insert(pid, (class, estate));
     }
 
     /// The id is free, or somebody else's.
     pub(super) fn forget(&mut self, pid: Pid) {
-        self.0.remove(&pid);
+        self.new.remove(&pid);
+        self.old.remove(&pid);
     }
 
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        *self = Late::default();
     }
 
     fn get(&self, pid: Pid) -> Option<(usize, Estate)> {
-        let (since, class, estate) = self.0.get(&pid)?;
-        (since.elapsed() < LATEST).then(|| (*class, estate.clone()))
+        self.new.get(&pid).or_else(|| self.old.get(&pid)).cloned()
     }
 }
 

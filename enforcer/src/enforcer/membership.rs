@@ -7,6 +7,7 @@
 use std::time::SystemTime;
 
 use cotenant_compiler::Plan;
+use cotenant_grammar::nearest;
 
 use super::{Enforcer, Pass};
 use crate::events::ProcEvent;
@@ -145,8 +146,28 @@ impl Enforcer {
         let own = self.classify(pid, &stat);
         let known = self.members.get(&pid).filter(|member| member.start == stat.start);
         let from = known.or_else(|| self.members.get(&stat.parent)).map(|member| member.class);
-        let verdict = verdict(&self.plan, false, own, from);
+        let asked = known.filter(|member| member.joined == Joined::Asked).map(|member| (member.class, Joined::Asked));
+        let verdict = asked.or_else(|| verdict(&self.plan, false, own, from));
         self.enrol(pid, &stat, verdict)
+    }
+
+    /// Puts a process into the class of that name because it asks for it.
+    ///
+    /// # Errors
+    /// In words: where there is no such class, or no process that can have one.
+    pub fn admit(&mut self, pid: Pid, class: &str) -> Result<Pass, String> {
+        let Some(at) = self.plan.classes.iter().position(|planned| planned.name == class) else {
+            let nearest = nearest(class, self.plan.classes.iter().map(|planned| planned.name.as_str()));
+            let help = nearest.map_or_else(String::new, |nearest| format!(": write `{nearest}`"));
+            return Err(format!("the policy in force has no class `{class}`{help}"));
+        };
+        let stat = self.procfs.stat(pid).map_err(|error| error.to_string())?;
+        if Self::is_exempt(pid, &stat) {
+            return Err(format!("process {pid} can have no class"));
+        }
+        // What was refused of it before it asked is no answer.
+        self.failures.remove(&pid);
+        Ok(self.enrol(pid, &stat, Some((at, Joined::Asked))))
     }
 
     /// The user, group or name of a process changed.

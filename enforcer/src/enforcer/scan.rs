@@ -12,7 +12,7 @@ use super::{Enforcer, Pass};
 use crate::decide::{Assignment, Rules};
 use crate::error::KernelError;
 use crate::ids::Pid;
-use crate::member::NO_CLASS;
+use crate::member::{Joined, NO_CLASS};
 
 /// What a process in a class is taken to have inherited.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,9 @@ impl Enforcer {
                 Some(member) if heritage == Heritage::Recorded || member.parent != stat.parent => Some(member.class),
                 _ => verdicts.get(&stat.parent).copied().flatten().map(|(class, _)| class),
             };
-            verdicts.insert(*pid, verdict(&self.plan, stat.has_not_execed(), own, from));
+            let asked =
+                known.filter(|member| member.joined == Joined::Asked).map(|member| (member.class, Joined::Asked));
+            verdicts.insert(*pid, asked.or_else(|| verdict(&self.plan, stat.has_not_execed(), own, from)));
         }
         let ended: Vec<Pid> = self.members.keys().filter(|pid| !verdicts.contains_key(pid)).copied().collect();
         ended.into_iter().for_each(|pid| self.forget(pid));
