@@ -90,7 +90,12 @@ impl Enforcer {
         for (tid, touched) in &mut member.threads {
             match touched.concede(&self.procfs, *tid, &cpuset) {
                 Err(error) if !error.is_gone() => return Err(error),
-                conceded => changed |= conceded.unwrap_or(false),
+                Ok(true) => {
+                    changed = true;
+                    // It is not on its CPU any more, where it had one.
+                    self.pins.values_mut().for_each(|pins| drop(pins.remove(tid)));
+                }
+                _ => {}
             }
         }
         Ok(match member.place.clone() {

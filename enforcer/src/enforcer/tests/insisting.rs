@@ -52,6 +52,26 @@ fn a_class_that_insists_has_its_threads_back_and_one_that_yields_has_not() {
 }
 
 #[test]
+fn a_held_thread_gets_its_one_cpu_back() {
+    if !is_root() {
+        return;
+    }
+    let mut stage = Stage::new();
+    let a = stage.sleeper("a");
+    settled(a, "a");
+    let mut enforcer = stage.start(stage.plan("rt class a: match exe @/a, hold equal prio, insist;", &machine(1)));
+    enforcer.scan().unwrap();
+    let before = kernel(a);
+    assert_eq!(before.3.len(), 1);
+    affinity::set(a.leader(), machine(1).online()).unwrap();
+    assert_eq!(theirs(&enforcer), (0, 1, false));
+    Looks(Instant::now()).at(&mut enforcer, 0);
+    assert_eq!((kernel(a), theirs(&enforcer)), (before, (1, 0, false)));
+    enforcer.release_all();
+    assert_eq!(kernel(a).3, *machine(1).online());
+}
+
+#[test]
 fn a_tug_of_war_is_said_once_and_fought_less_and_less_often() {
     if !is_root() {
         return;
