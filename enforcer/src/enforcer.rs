@@ -63,6 +63,8 @@ pub struct Enforcer {
     forgets_masks: bool,
     journal: Journal,
     plan: Arc<Plan>,
+    /// What it takes, as long as somebody is there to take it for.
+    needs: Needs,
     /// What the plan says about the load.
     rules: Rules,
     assignment: Assignment,
@@ -87,6 +89,20 @@ pub struct Enforcer {
     cookies: Cookies,
     /// Eyes in the kernel, where they are to be had.
     sensor: Option<Sensor>,
+}
+
+/// What a plan takes of a clock. It is asked at every event, and a plan may have thousands of classes.
+#[derive(Debug, Clone, Copy)]
+struct Needs {
+    ticks: bool,
+    insistence: bool,
+}
+
+impl Needs {
+    fn of(plan: &Plan) -> Needs {
+        let any = |asks: fn(&Placement) -> bool| plan.classes.iter().filter_map(|it| it.placement.as_ref()).any(asks);
+        Needs { ticks: any(Placement::is_reactive), insistence: any(Placement::insists) }
+    }
 }
 
 /// Something the kernel refused.
@@ -159,6 +175,7 @@ impl Enforcer {
             assignment: Assignment::initial(&rules),
             steady_under: None,
             rules,
+            needs: Needs::of(&plan),
             plan: Arc::new(plan),
             members: HashMap::new(),
             late: heirs::Late::default(),
@@ -222,7 +239,8 @@ impl Enforcer {
     /// Whether a class whose share moves with the load has members, so that [`Enforcer::tick`] has something to do.
     #[must_use]
     pub fn is_reactive_now(&self) -> bool {
-        self.members.values().any(|member| self.placement(member.class).is_some_and(Placement::is_reactive))
+        self.needs.ticks
+            && self.members.values().any(|member| self.placement(member.class).is_some_and(Placement::is_reactive))
     }
 
     fn class(&self, class: usize) -> Option<&PlannedClass> {

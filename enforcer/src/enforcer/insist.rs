@@ -26,7 +26,8 @@ impl Enforcer {
     /// Whether a class that insists has members, so that [`Enforcer::insist`] may have something to do.
     #[must_use]
     pub fn has_to_insist(&self) -> bool {
-        self.members.values().any(|member| self.placement(member.class).is_some_and(Placement::insists))
+        self.needs.insistence
+            && self.members.values().any(|member| self.placement(member.class).is_some_and(Placement::insists))
     }
 
     /// Sets back what somebody else changed of members of classes that insist, once a [`LOOK`].
@@ -39,13 +40,9 @@ impl Enforcer {
         self.insisted = Some(now);
         self.contests.retain(|_, contest| !contest.is_over(now));
         let insists = |class: usize| self.placement(class).is_some_and(Placement::insists);
-        let members = self.members.iter().filter(|(_, member)| insists(member.class));
-        let pids: Vec<Pid> = members.map(|(pid, _)| *pid).collect();
-        for pid in pids
-            .into_iter()
-            .filter(|pid| self.contests.get(pid).is_none_or(|contest| contest.may(now)))
-            .collect::<Vec<_>>()
-        {
+        let may = |pid: &Pid| self.contests.get(pid).is_none_or(|contest| contest.may(now));
+        let due = self.members.iter().filter(|(pid, member)| insists(member.class) && may(pid));
+        for pid in due.map(|(pid, _)| *pid).collect::<Vec<Pid>>() {
             match self.concede(pid) {
                 Ok(true) => self.set_back(pid, now, &mut pass),
                 Err(error) => self.failed(pid, error, &mut pass),
@@ -93,7 +90,9 @@ impl Enforcer {
                 Ok(true) => {
                     changed = true;
                     // It is not on its CPU any more, where it had one.
-                    self.pins.values_mut().for_each(|pins| drop(pins.remove(tid)));
+                    for pins in self.pins.values_mut() {
+                        pins.remove(tid);
+                    }
                 }
                 _ => {}
             }

@@ -8,7 +8,7 @@ use cotenant_compiler::plan::predecessors;
 
 use super::heirs::Estates;
 use super::membership::{Verdict, verdict};
-use super::{Enforcer, Pass};
+use super::{Enforcer, Needs, Pass};
 use crate::decide::{Assignment, Rules};
 use crate::error::KernelError;
 use crate::ids::Pid;
@@ -80,6 +80,7 @@ impl Enforcer {
     pub fn restate(&mut self, plan: Plan) -> Result<Pass, KernelError> {
         self.accounts.forget();
         let pass = self.scan()?;
+        self.needs = Needs::of(&plan);
         self.plan = Arc::new(plan);
         Ok(pass)
     }
@@ -93,6 +94,7 @@ impl Enforcer {
         self.late.clear();
         let (living, mut estates) = (self.living()?, Estates::of(&self.members));
         self.adopt_heirs(&living, &mut estates)?;
+        self.needs = Needs::of(&plan);
         let old = std::mem::replace(&mut self.plan, Arc::new(plan));
         self.accounts.forget();
         self.rules = Rules::of(&self.plan);
