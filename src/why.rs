@@ -125,6 +125,7 @@ pub(crate) fn sentence(reason: &Reason) -> String {
         return format!("{of}{} holds", reason.comparison);
     }
     let seen = match &reason.seen[..] {
+        [] if reason.comparison.starts_with("exe ") => "it cannot be read".to_owned(),
         [] => "there is none".to_owned(),
         [one] => format!("it is `{}`", brief(one)),
         [first, rest @ ..] if rest.len() > 3 => format!("of `{}` and {} others", brief(first), rest.len()),

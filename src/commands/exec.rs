@@ -17,11 +17,11 @@ use cotenant_enforcer::thread::wanted;
 use cotenant_grammar::nearest;
 
 use crate::enforced::nothing_enforced;
-use crate::enforcing::{Place, Ready, machine, ready};
+use crate::enforcing::{Compiled, Place, compiled, machine};
 use crate::failure::Failure;
-use crate::host;
 use crate::outcome::Outcome;
-use crate::terminal::tell;
+use crate::terminal::{Look, tell};
+use crate::{host, render};
 
 /// Start a command in a class, whatever the class matches
 ///
@@ -56,7 +56,10 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
         [] => ask_daemon(options)?,
         paths => {
             let machine = machine(&TopologySource::Live)?;
-            let Some(Ready { plan, .. }) = ready(paths, &machine, host::facilities())? else {
+            // Warnings are for who writes the policy, not for everybody who starts a command by it.
+            let Compiled { sources, diagnostics, plan } = compiled(paths, &machine, host::facilities())?;
+            let Some(plan) = plan else {
+                tell(&render::human(&diagnostics.errors(), &sources, Look::of_stderr()));
                 return Ok(Outcome::Refused);
             };
             place_self(class_of(&plan, &options.class)?)?;
