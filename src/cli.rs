@@ -41,7 +41,7 @@ Examples:
   cotenant status                       what is enforced now, and what the kernel says of it
   cotenant why 4242                     the clause that placed a process, and what became of it
   cotenant explain unknown-word         what a finding means, and what to do about it
-  cotenant convert /etc/cgrules.conf    begin with the rules you have: libcgroup's, ananicy's, TuneD's
+  cotenant convert /etc/cgrules.conf    a policy made of the rules you have
 
 Exit codes:
   0  done

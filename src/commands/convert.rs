@@ -31,7 +31,7 @@ Exit codes:
   2  wrong usage, or a file that cannot be read
   3  done in part; what was not carried over stands in the policy")]
 pub(crate) struct Options {
-    /// Files of one form, or directories, searched for such files to any depth; `-` is standard input.
+    /// Files of one form, or directories, in which and below which such files are looked for; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The form, where it cannot be told, or told wrongly.

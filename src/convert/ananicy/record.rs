@@ -24,7 +24,12 @@ fn fields(text: &str) -> Result<Map<String, Value>, String> {
     let mut stream = Deserializer::from_str(text).into_iter::<Value>();
     let value = match stream.next() {
         Some(Ok(value)) => value,
-        Some(Err(error)) => return Err(format!("not a JSON object: {error}")),
+        Some(Err(error)) => {
+            // The parser counts lines of its own, and this is one.
+            let (said, column) = (error.to_string(), error.column());
+            let what = said.rsplit_once(" at line ").map_or(said.as_str(), |(what, _)| what);
+            return Err(format!("not a JSON object: {what}, at column {column}"));
+        }
         None => return Err("not a JSON object".to_owned()),
     };
     let rest = text.get(stream.byte_offset()..).unwrap_or_default().trim();

@@ -40,13 +40,13 @@ pub(crate) fn settings(input: &Input) -> (Vec<Setting>, Vec<(Line, String)>) {
                     settings.push(Setting { blocks: blocks.clone(), key: String::new(), value: String::new() });
                 }
                 Token::Close if value.is_none() && words.is_empty() && !blocks.is_empty() => drop(blocks.pop()),
-                Token::End => match (value.take(), std::mem::take(&mut words).pop()) {
-                    (Some(value), Some(key)) => {
-                        settings.push(Setting { blocks: blocks.clone(), key, value: value.join(" ") });
+                Token::End => match (value.take(), std::mem::take(&mut words)) {
+                    (Some(value), key) => {
+                        settings.push(Setting { blocks: blocks.clone(), key: key.join(" "), value: value.join(" ") });
                     }
-                    (_, Some(word)) => faults.push((line.clone(), format!("`{word}` has no `=`"))),
                     // A `;` too many says nothing.
-                    (_, None) => {}
+                    (None, words) if words.is_empty() => {}
+                    (None, words) => faults.push((line.clone(), format!("`{}` has no `=`", words.join(" ")))),
                 },
                 Token::Open | Token::Close | Token::Equals => {
                     let what = match token {
