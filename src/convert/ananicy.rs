@@ -86,7 +86,7 @@ fn rule(line: Line, name: &str, own: &Map<String, Value>, types: &Known, groups:
             lost.push(format!("{} {value}: the field is not known", quoted(key)));
         }
     }
-    // Wine runs every program in one executable of its own.
+    // The daemons compare the last part of the executable, and Wine runs every program in one of its own.
     let field = if name.to_lowercase().ends_with(".exe") { "script" } else { "exe" };
     let processes = format!("{field} {}", string(&literal(name)));
     Rule::of(line, Class { name: name.to_owned(), kind, processes, clauses }, lost)

@@ -4,6 +4,7 @@
 //! from those before it. In a policy the first class wins, so the order is turned around.
 
 mod ini;
+mod isolation;
 mod regex;
 
 use std::cmp::Reverse;
@@ -12,6 +13,7 @@ use std::collections::HashMap;
 use cotenant_compiler::{CpuId, CpuSet};
 
 use self::ini::{Entry, entries};
+use self::isolation::{Isolation, isolation};
 use super::rule::{Class, Kind, Line, Rule};
 use super::words::{cpus, string};
 use super::{EVERYBODY, Input};
@@ -21,10 +23,12 @@ const PLACING: [&str; 3] = ["isolated_cores", "ps_whitelist", "ps_blacklist"];
 
 /// One rule for each group, and one for every other option.
 pub(crate) fn rules(inputs: &[Input]) -> Vec<Rule> {
-    inputs.iter().flat_map(profile).collect()
+    let (rules, last): (Vec<_>, Vec<_>) = inputs.iter().map(profile).unzip();
+    rules.into_iter().chain(last).flatten().collect()
 }
 
-fn profile(input: &Input) -> Vec<Rule> {
+/// The rules of one profile, and those that come below all profiles' rules, because they take everybody.
+fn profile(input: &Input) -> (Vec<Rule>, Vec<Rule>) {
     let (all, mut rules) = entries(input);
     let variables: HashMap<&str, &str> = all
         .iter()
@@ -66,8 +70,7 @@ fn profile(input: &Input) -> Vec<Rule> {
     groups.reverse();
     groups.sort_by_key(|(priority, _)| Reverse(priority.clone()));
     rules.extend(groups.into_iter().map(|(_, rule)| rule));
-    rules.extend(isolation);
-    rules
+    (rules, isolation)
 }
 
 fn reason(key: &str) -> &'static str {
@@ -178,47 +181,6 @@ fn scheduling(scheduler: &str, prio: &str, lost: &mut Vec<String>) -> (Kind, Vec
             fair
         }
     }
-}
-
-/// What `isolated_cores` means for groups that name no CPUs of their own.
-struct Isolation {
-    clause: String,
-    /// Whether it holds for all of them, there being no lists of whom to leave alone.
-    everybody: bool,
-}
-
-/// The same for whom no group takes: the last class. And what is to be said where there is none.
-fn isolation(options: &HashMap<String, (Line, String)>) -> (Option<Isolation>, Vec<Rule>) {
-    let Some((line, value)) = options.get("isolated_cores") else {
-        let lonely = PLACING.iter().filter_map(|key| options.get(*key).map(|(line, _)| (key, line)));
-        let lost = lonely.map(|(key, line)| Rule::lost(line.clone(), format!("{key}: it goes with isolated_cores")));
-        return (None, lost.collect());
-    };
-    let Some(isolated) = value.parse::<CpuSet>().ok().as_ref().and_then(cpus) else {
-        return (None, vec![Rule::fault(line.clone(), format!("isolated_cores: `{value}` is not a list of CPUs"))]);
-    };
-    let clause = format!("on all except ({isolated})");
-    let mut processes = EVERYBODY.to_owned();
-    let mut rule = Rule::lost(line.clone(), "");
-    rule.lost.clear();
-    for (key, word) in [("ps_whitelist", "and"), ("ps_blacklist", "and not")] {
-        let Some((line, value)) = options.get(key) else { continue };
-        rule.lines.push(line.clone());
-        // The plugin separates expressions by `;`.
-        let parts = value.split(';').filter(|it| !it.is_empty()).map(|it| regex::processes("comm", it));
-        match parts.collect::<Result<Vec<String>, String>>() {
-            Ok(parts) if parts.is_empty() => {}
-            Ok(parts) => processes.push_str(&format!(" {word} ({})", parts.join(" or "))),
-            Err(why) => rule.lost.push(format!("isolated_cores: {key} `{value}`: {why}")),
-        }
-    }
-    let everybody = rule.lines.len() == 1;
-    // Without a list that cannot be said the class would take processes that it was to leave alone.
-    if rule.lost.is_empty() {
-        let name = "not-isolated".to_owned();
-        rule.class = Some(Class { name, kind: Kind::Fair, processes, clauses: vec![clause.clone()] });
-    }
-    (Some(Isolation { clause, everybody }), vec![rule])
 }
 
 /// CPUs by a mask in hexadecimal, as taskset(1) reads it, or by one of the profile's control groups.

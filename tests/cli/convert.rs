@@ -80,6 +80,15 @@ fn the_first_of_libcgroup_and_the_last_of_ananicy_win() {
     let prio =
         run_with(&["convert", "-"], b"[scheduler]\ngroup.a=0:*:*:*:^a$\ngroup.b=1:*:*:*:^b$\ngroup.c=1:*:*:*:^c$\n");
     assert_eq!(classes(&prio.stdout), ["c", "b", "a"]);
+    let folder = tempfile::tempdir().unwrap();
+    let profile = |name: &str, text: &str| {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::write(folder.path().join(name).join("tuned.conf"), text).unwrap();
+    };
+    profile("1", "[scheduler]\nisolated_cores=2\ngroup.a=0:*:*:*:^a$\n");
+    profile("2", "[scheduler]\ngroup.b=0:*:*:1:^b$\n");
+    let both = run(&["convert", folder.path().to_str().unwrap()]);
+    assert_eq!(classes(&both.stdout), ["a", "b", "not-isolated"], "{}", both.stdout);
 }
 
 #[test]
