@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cotenant_compiler::topology::TopologySource;
 
-use crate::commands::{apply, enforce, exec, explain, fmt, lint, plan, release, status, topology, why};
+use crate::commands::{apply, convert, enforce, exec, explain, fmt, lint, plan, release, status, topology, why};
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 
@@ -41,6 +41,7 @@ Examples:
   cotenant status                       what is enforced now, and what the kernel says of it
   cotenant why 4242                     the clause that placed a process, and what became of it
   cotenant explain unknown-word         what a finding means, and what to do about it
+  cotenant convert /etc/cgrules.conf    a policy made of the rules you have
 
 Exit codes:
   0  done
@@ -61,6 +62,7 @@ pub(crate) enum Command {
     Status(status::Options),
     Why(why::Options),
     Explain(explain::Options),
+    Convert(convert::Options),
     Topology(topology::Options),
 }
 
@@ -78,6 +80,7 @@ impl Command {
             Command::Status(options) => status::run(&options),
             Command::Why(options) => why::run(&options),
             Command::Explain(options) => explain::run(&options),
+            Command::Convert(options) => convert::run(&options),
             Command::Topology(options) => topology::run(&options),
         }
     }

@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 pub(crate) mod apply;
+pub(crate) mod convert;
 pub(crate) mod enforce;
 pub(crate) mod exec;
 pub(crate) mod explain;

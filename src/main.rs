@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod comparison;
+mod convert;
 mod enforced;
 mod enforcing;
 mod failure;

@@ -7,6 +7,7 @@ mod cli {
     mod ci;
     mod code_hosts;
     mod compare;
+    mod convert;
     mod fleet;
     mod format;
     mod json_places;
