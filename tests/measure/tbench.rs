@@ -29,6 +29,7 @@ type Samples = BTreeMap<(&'static str, u32), Vec<Sample>>;
 
 pub(crate) fn measure() {
     let seconds = setting("SECONDS_EACH", "4");
+    assert!(seconds.parse::<u32>().is_ok_and(|seconds| seconds > 1), "in less than two seconds tbench says nothing");
     let guest = Guest::stock();
     let mut rows = Vec::new();
     let mut lines = Vec::new();
