@@ -4,6 +4,7 @@
 //! control socket, when a sensor rings for a gated class and, while a class whose share moves with the load has members, once
 //! a tick; once a second while a held class has more threads than CPUs. An idle host without such members costs no wake-up at all.
 
+mod guard;
 mod host;
 mod own;
 mod reload;
@@ -26,6 +27,7 @@ use crate::lock::{Busy, RunLock};
 use crate::roots::Roots;
 use crate::sensor::Sensor;
 use crate::watch::PolicyWatch;
+use guard::Guard;
 pub use host::{Cause, Counters, Host, Notice, Reload, View};
 pub use reload::UNHEARD;
 use settle::Settling;
@@ -79,7 +81,8 @@ pub fn run(settings: &Settings, plan: Plan, eyes: Eyes, host: &mut dyn Host) -> 
     let mut watch = PolicyWatch::new()?;
     watch.follow(&host.paths())?;
     let connector = Connector::open(CONNECTOR_PATIENCE)?;
-    schedule(&plan, None, host);
+    let guard = Guard::start()?;
+    schedule(&plan, [guard.tid()], host);
     let whole = plan.clone();
     let (mut enforcer, recovered) = Enforcer::start(settings.roots.clone(), plan)?;
     if recovered != Pass::default() {
@@ -91,7 +94,8 @@ pub fn run(settings: &Settings, plan: Plan, eyes: Eyes, host: &mut dyn Host) -> 
     }
     if let Some(sensor) = eyes.sensor {
         enforcer.watch_with(sensor)?;
-        schedule(enforcer.plan(), enforcer.sensor().and_then(Sensor::hand), host);
+        let hand = enforcer.sensor().and_then(Sensor::hand);
+        schedule(enforcer.plan(), hand.into_iter().chain([guard.tid()]), host);
     }
     let control = Control::listen(&settings.roots.run)?;
     let mut daemon = Daemon {
@@ -104,6 +108,7 @@ pub fn run(settings: &Settings, plan: Plan, eyes: Eyes, host: &mut dyn Host) -> 
         cpus: Settling::of_cpus(),
         hotplug: eyes.hotplug,
         ticker: Ticker::new()?,
+        guard,
         connector,
         watch,
         events: Vec::new(),
@@ -121,8 +126,8 @@ pub fn run(settings: &Settings, plan: Plan, eyes: Eyes, host: &mut dyn Host) -> 
 }
 
 /// Puts the daemon above every class of a plan.
-fn schedule(plan: &Plan, hand: Option<Tid>, host: &mut dyn Host) {
-    if let Err(error) = own::schedule(plan, hand) {
+fn schedule(plan: &Plan, above: impl IntoIterator<Item = Tid>, host: &mut dyn Host) {
+    if let Err(error) = own::schedule(plan, above) {
         host.tell(&Notice::Weaker(
             "the daemon's priority stays as it is, and it may react late on a busy host",
             &error,
@@ -143,6 +148,7 @@ struct Daemon {
     cpus: Settling,
     hotplug: Option<Hotplug>,
     ticker: Ticker,
+    guard: Guard,
     connector: Connector,
     watch: PolicyWatch,
     events: Vec<ProcEvent>,
@@ -176,7 +182,10 @@ impl Daemon {
                 hotplug: self.hotplug.as_ref(),
                 gate: self.enforcer.sensor().map(Sensor::gate_bell),
             };
-            let ready = sources.wait(self.settled_in().into_iter().chain(host.pulse()).min())?;
+            let longest = self.settled_in().into_iter().chain(host.pulse()).min();
+            self.guard.rest()?;
+            let ready = sources.wait(longest)?;
+            self.guard.work()?;
             if ready.gate {
                 let pass = self.enforcer.clear_gates();
                 self.count(&pass, host);

@@ -13,17 +13,17 @@ use crate::sys::sched::{self, SchedPolicy, SchedState};
 /// Where no class asks for more: above ordinary real-time work, at the kernel's threaded interrupts.
 const PRIORITY: u32 = 50;
 
-/// Gives the calling thread a real-time priority above every class of the plan, and the thread that moves others one above
-/// that: its work is shorter.
+/// Gives the calling thread a real-time priority above every class of the plan, and these threads one above that: the one that
+/// moves others, whose work is shorter, and the caller's guard.
 ///
 /// # Errors
 /// As [`sched::set`].
-pub(super) fn schedule(plan: &Plan, hand: Option<Tid>) -> Result<(), KernelError> {
+pub(super) fn schedule(plan: &Plan, above: impl IntoIterator<Item = Tid>) -> Result<(), KernelError> {
     let placements = plan.classes.iter().filter_map(|class| class.placement.as_ref());
     let highest = placements.filter_map(|it| it.attributes.policy).map(|policy| policy.priority()).max();
     let priority = highest.map_or(PRIORITY, |highest| PRIORITY.max(u32::from(highest) + 1)).min(99);
     let state = SchedState { priority, reset_on_fork: true, ..SchedState::of(SchedPolicy::Fifo) };
     sched::set(Tid::current(), &state)?;
-    let above = SchedState { priority: (priority + 1).min(99), ..state };
-    hand.map_or(Ok(()), |hand| sched::set(hand, &above))
+    let higher = SchedState { priority: (priority + 1).min(99), ..state };
+    above.into_iter().try_for_each(|tid| sched::set(tid, &higher))
 }

@@ -44,7 +44,8 @@ impl Daemon {
                 Err(error) => Reload::Failed(error),
             },
         };
-        schedule(self.enforcer.plan(), self.enforcer.sensor().and_then(Sensor::hand), host);
+        let hand = self.enforcer.sensor().and_then(Sensor::hand);
+        schedule(self.enforcer.plan(), hand.into_iter().chain([self.guard.tid()]), host);
         self.count(&pass, host);
         host.tell(&Notice::Reloaded(cause, &outcome, &pass));
         astray.iter().for_each(|astray| host.tell(&Notice::Astray(astray)));

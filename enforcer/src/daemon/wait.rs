@@ -80,9 +80,7 @@ pub(super) struct Ticker {
 impl Ticker {
     /// A clock that stands still.
     pub(super) fn new() -> Result<Ticker, KernelError> {
-        let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
-        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags).map_err(fail("open"))?;
-        Ok(Ticker { timer, every: None })
+        Ok(Ticker { timer: timer()?, every: None })
     }
 
     /// Lets it ring so often, or stand still.
@@ -91,19 +89,30 @@ impl Ticker {
             return Ok(());
         }
         self.every = every;
-        match every {
-            Some(every) => {
-                let every = Expiration::Interval(TimeSpec::from_duration(every));
-                self.timer.set(every, TimerSetTimeFlags::empty()).map_err(fail("set"))
-            }
-            None => self.timer.unset().map_err(fail("unset")),
-        }
+        set(&self.timer, every)
     }
 
     /// Whether a tick has passed since this was asked; several count as one.
     pub(super) fn passed(&self) -> bool {
         // EAGAIN means that the clock was stopped after it had rung.
         self.timer.wait().is_ok()
+    }
+}
+
+/// A timer that stands still.
+pub(super) fn timer() -> Result<TimerFd, KernelError> {
+    let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
+    TimerFd::new(ClockId::CLOCK_MONOTONIC, flags).map_err(fail("open"))
+}
+
+/// Lets a timer ring so often from now on, or stand still.
+pub(super) fn set(timer: &TimerFd, every: Option<Duration>) -> Result<(), KernelError> {
+    match every {
+        Some(every) => {
+            let every = Expiration::Interval(TimeSpec::from_duration(every));
+            timer.set(every, TimerSetTimeFlags::empty()).map_err(fail("set"))
+        }
+        None => timer.unset().map_err(fail("unset")),
     }
 }
 
