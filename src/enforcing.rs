@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use cotenant_compiler::plan::Facilities;
+use cotenant_compiler::plan::{Facilities, Placement, Strength};
 use cotenant_compiler::topology::{Topology, TopologySource};
 use cotenant_compiler::{Plan, compile_on};
 use cotenant_enforcer::error::KernelError;
@@ -126,6 +126,18 @@ pub(crate) fn ready(paths: &[PathBuf], machine: &Topology, facilities: Facilitie
         tell(&format!("{}\n", render::found(&diagnostics)));
     }
     Ok(plan.map(|plan| Ready { plan, sources }))
+}
+
+/// Clauses that hold only while somebody watches, or not at all, one line each, for where nobody will.
+pub(crate) fn unkept(placement: &Placement) -> impl Iterator<Item = String> {
+    placement.clauses.iter().filter_map(|clause| {
+        let why = match clause.strength {
+            Strength::Reactive => "follows the load, which nobody watches now: run `cotenant enforce` to keep it",
+            Strength::Refused => clause.effect.as_str(),
+            Strength::Strict | Strength::Bounded => return None,
+        };
+        Some(format!("`{}` {why}", clause.text))
+    })
 }
 
 impl From<KernelError> for Failure {

@@ -6,7 +6,7 @@ use cotenant_compiler::selector::{Process, Selector, containers, innermost_unit,
 use cotenant_enforcer::ids::Pid;
 use cotenant_grammar::{Diagnostic, Severity, Span};
 
-use crate::render::{Answer, Enforced, Fields, Reason, Site, Tried, one_line};
+use crate::render::{Answer, Enforced, Fields, Reason, SCHEMA_VERSION, Site, Tried, one_line};
 
 /// A process, and a policy that was asked about it.
 pub(crate) struct Question<'a> {
@@ -48,7 +48,7 @@ impl<'a> Question<'a> {
         let matched = verdict.filter(|it| it.covers).map(|it| it.class.name.clone());
         let nearest = verdict.filter(|it| !it.covers).map(|it| it.class.name.clone());
         Answer {
-            schema_version: Answer::VERSION,
+            schema_version: SCHEMA_VERSION,
             process: fields(self.process, self.pid, self.parent),
             tried: tried(self.plan, self.process),
             nearest: nearest.filter(|_| self.enforced.is_none()),
@@ -117,6 +117,9 @@ fn headline(verdict: &Verdict<'_>, answer: &Answer) -> String {
     }
 }
 
+/// The longest value quoted in a sentence, in characters.
+const VALUE: usize = 60;
+
 /// A comparison with what it saw.
 pub(crate) fn sentence(reason: &Reason) -> String {
     let of = reason.of.as_ref().map_or_else(String::new, |of| format!("{of} "));
@@ -127,19 +130,18 @@ pub(crate) fn sentence(reason: &Reason) -> String {
     let seen = match &reason.seen[..] {
         [] if reason.comparison.starts_with("exe ") => "it cannot be read".to_owned(),
         [] => "there is none".to_owned(),
-        [one] => format!("it is `{}`", brief(one)),
-        [first, rest @ ..] if rest.len() > 3 => format!("of `{}` and {} others", brief(first), rest.len()),
-        some => some.iter().map(|one| format!("`{}`", brief(one))).collect::<Vec<_>>().join(", "),
+        [one] => format!("it is `{}`", brief(one, VALUE)),
+        [first, rest @ ..] if rest.len() > 3 => format!("of `{}` and {} others", brief(first, VALUE), rest.len()),
+        some => some.iter().map(|one| format!("`{}`", brief(one, VALUE))).collect::<Vec<_>>().join(", "),
     };
     let verb = if reason.holds { "holds" } else { "fails" };
     format!("{of}{} {verb}: {seen}", reason.comparison)
 }
 
-/// A value that may be of any length, for a line.
-fn brief(value: &str) -> String {
-    const LONGEST: usize = 60;
+/// A value that may be of any length, in so many characters of one line.
+pub(crate) fn brief(value: &str, longest: usize) -> String {
     let value = one_line(value);
-    match value.char_indices().nth(LONGEST) {
+    match value.char_indices().nth(longest) {
         Some((at, _)) => format!("{}…", value.get(..at).unwrap_or_default()),
         None => value,
     }

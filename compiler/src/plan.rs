@@ -23,7 +23,7 @@ pub use host::{Host, KernelSetting, Requirement, Unmet};
 pub use remains::Astray;
 
 use cotenant_grammar::tree::{At, ClassKind, EqualPrio, OnChange};
-use cotenant_grammar::{SourceSet, Span};
+use cotenant_grammar::{SourceSet, Span, nearest};
 
 use crate::selector::{Process, Selector};
 use crate::topology::Topology;
@@ -185,6 +185,15 @@ pub enum Strength {
 }
 
 impl Plan {
+    /// The class of that name; where there is none, the name that comes nearest to it, if any does.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn class_named(&self, name: &str) -> Result<usize, Option<&str>> {
+        let position = self.classes.iter().position(|class| class.name == name);
+        position.ok_or_else(|| nearest(name, self.classes.iter().map(|class| class.name.as_str())))
+    }
+
     /// The class of a process: the first that covers it.
     #[must_use]
     pub fn classify(&self, process: &dyn Process) -> Option<usize> {

@@ -170,7 +170,7 @@ impl Enforcer {
             accounts: Accounts::default(),
             ground: Ground::open(&roots)?,
             possible: possible_cpus(&roots, &plan),
-            forgets_masks: forgets_masks(&roots.proc),
+            forgets_masks: forgets_masks(&Procfs::new(&roots.proc)),
             journal,
             assignment: Assignment::initial(&rules),
             steady_under: None,
@@ -229,6 +229,10 @@ impl Enforcer {
     /// The processes in classes.
     pub fn members(&self) -> impl Iterator<Item = (Pid, &Member)> {
         self.members.iter().map(|(pid, member)| (*pid, member))
+    }
+
+    pub(crate) fn member(&self, pid: Pid) -> Option<&Member> {
+        self.members.get(&pid)
     }
 
     /// What stands refused, by process.

@@ -5,6 +5,7 @@
 //! None knows a path by itself; they come from [`roots::Roots`]. What the kernel refuses is an [`error::KernelError`].
 
 pub mod accounts;
+mod aide;
 pub mod cgroup;
 mod contest;
 pub mod control;

@@ -12,9 +12,7 @@ use std::collections::VecDeque;
 use cotenant_compiler::CpuSet;
 
 use crate::ids::{Pid, Tid};
-
-/// Nanoseconds of a clock tick, in which `/proc` tells when a thread was started.
-pub(crate) const CLOCK_TICK: u64 = 10_000_000;
+use crate::procfs::CLOCK_TICK;
 
 /// The most that a clone may take from the copy of the mask to the time that counts as the child's start, in clock ticks: a
 /// second, on a machine however busy.

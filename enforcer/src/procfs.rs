@@ -7,6 +7,7 @@ mod cgroup;
 mod cmdline;
 mod cpu_times;
 mod exe;
+mod release;
 mod scan;
 mod schedstat;
 mod stat;
@@ -26,7 +27,7 @@ pub use cpu_times::{CpuTimes, CpuTimesReader};
 pub use exe::Exe;
 pub use schedstat::SchedStat;
 pub use stat::Stat;
-pub(crate) use stat::Whereabouts;
+pub(crate) use stat::{CLOCK_TICK, Whereabouts};
 pub use status::Status;
 
 use crate::error::{KernelError, Object, errno_of};

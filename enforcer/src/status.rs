@@ -118,7 +118,8 @@ impl Enforcer {
     fn member_status(&self, pid: Pid, member: &Member, class: &PlannedClass) -> Option<MemberStatus> {
         let comm = self.procfs().stat(pid).ok()?.comm;
         let threads = self.procfs().threads(pid).ok()?;
-        let share = self.share_of(pid);
+        let cgroups = self.procfs().cgroups(pid).unwrap_or_default();
+        let (share, cpuset) = (self.share_of(pid), self.cpuset_in(&cgroups));
         let conforms = |tid: &&Tid| {
             let Some(placement) = &class.placement else { return true };
             let everywhere = matches!(member.place, Some(Place::Everywhere) | None);
@@ -138,14 +139,10 @@ impl Enforcer {
             comm,
             cookies: asked.filter_map(|tid| core_sched::get(*tid).ok()).collect(),
             place: member.place.as_ref().map_or("none", Place::word),
-            reason: match &member.place {
-                Some(Place::Affinity(reason)) => Some(reason),
-                Some(Place::Moved(_)) if self.is_moved_on(pid) => Some("somebody else moved it on"),
-                _ => None,
-            },
+            reason: self.reason(member, &cgroups),
             conforming: threads.iter().filter(conforms).count(),
             threads: threads.len(),
-            theirs: self.theirs(pid),
+            theirs: member.threads.iter().filter(|(tid, it)| it.is_changed(**tid, &cpuset).unwrap_or(false)).count(),
             contested: self.is_contested(pid),
         })
     }

@@ -7,7 +7,8 @@ use cotenant_compiler::CpuSet;
 
 use crate::enforcer::Enforcer;
 use crate::ids::{Pid, Tid};
-use crate::member::{Joined, NO_CLASS, Place};
+use crate::member::{Joined, Member, NO_CLASS, Place};
+use crate::procfs::Cgroups;
 use crate::sys::affinity;
 use crate::sys::sched::{self, SchedState};
 use crate::thread::{Before, Wrote};
@@ -59,14 +60,22 @@ pub struct ThreadStory {
 }
 
 impl Enforcer {
+    /// Why a member is not placed better, where that needs a reason.
+    pub(crate) fn reason(&self, member: &Member, cgroups: &Cgroups) -> Option<&'static str> {
+        match member.place.as_ref()? {
+            Place::Affinity(reason) => Some(reason),
+            place => self.is_moved_on(place, cgroups).then_some("somebody else moved it on"),
+        }
+    }
+
     /// What is known of a process; none of one in no class.
     #[must_use]
     pub fn story(&self, pid: Pid) -> Option<Story> {
-        let (_, member) = self.members().find(|(member, _)| *member == pid)?;
+        let member = self.member(pid)?;
         let class = (member.class != NO_CLASS).then(|| self.plan().classes.get(member.class)).flatten();
         let share = self.assignment().classes.get(member.class).and_then(Option::as_ref);
         let cgroups = self.procfs().cgroups(pid).unwrap_or_default();
-        let cpuset = self.cpuset_of(pid);
+        let cpuset = self.cpuset_in(&cgroups);
         let threads = member.threads.iter().map(|(tid, touched)| ThreadStory {
             tid: *tid,
             before: touched.before.clone(),
@@ -74,7 +83,6 @@ impl Enforcer {
             now: sched::get(*tid).ok().zip(affinity::get(*tid).ok()),
             theirs: touched.is_changed(*tid, &cpuset).unwrap_or(false),
         });
-        let moved_on = self.is_moved_on(pid).then_some("somebody else moved it on");
         Some(Story {
             pid,
             class: class.map_or_else(String::new, |class| class.name.clone()),
@@ -86,10 +94,7 @@ impl Enforcer {
                 Some(Place::Moved(_) | Place::InPlace(_)) => self.group_of(&cgroups),
                 _ => None,
             },
-            reason: match &member.place {
-                Some(Place::Affinity(reason)) => Some(reason),
-                _ => moved_on,
-            },
+            reason: self.reason(member, &cgroups),
             cpus: share.map(|share| share.cpus.clone()),
             frozen: share.is_some_and(|share| share.frozen),
             refused: self.failures().find(|failure| failure.pid == pid).map(|failure| failure.error.to_string()),

@@ -1,8 +1,7 @@
 //! `cotenant apply`.
 
 use clap::Args;
-use cotenant_compiler::Plan;
-use cotenant_compiler::plan::Strength;
+use cotenant_compiler::plan::PlannedClass;
 use cotenant_compiler::topology::TopologySource;
 use cotenant_enforcer::daemon::UNMOVED;
 use cotenant_enforcer::enforcer::{Enforcer, Pass};
@@ -10,7 +9,7 @@ use cotenant_enforcer::lock::RunLock;
 use cotenant_enforcer::privilege::Lack;
 
 use crate::cli::PolicyPaths;
-use crate::enforcing::{Place, Ready, machine, ready, shed};
+use crate::enforcing::{Place, Ready, machine, ready, shed, unkept};
 use crate::failure::Failure;
 use crate::host;
 use crate::outcome::Outcome;
@@ -50,7 +49,11 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     };
     let roots = options.place.roots();
     let _lock = RunLock::take(&roots.run)?;
-    let unkept = unkept(&plan);
+    let of_class = |class: &PlannedClass| {
+        let lines = class.placement.iter().flat_map(unkept);
+        lines.map(|line| format!("class `{}`: {line}", class.name)).collect::<Vec<_>>()
+    };
+    let unkept: Vec<String> = plan.classes.iter().flat_map(of_class).collect();
     let (mut enforcer, recovered) = Enforcer::start(roots, plan)?;
     if let Some(error) = enforcer.hindrance() {
         tell(&format!("warning: {UNMOVED}: {error}\n"));
@@ -67,22 +70,6 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let members = enforcer.members().count();
     print(&format!("{members} {} placed\n", if members == 1 { "process" } else { "processes" }))?;
     Ok(shortfall(&pass, &unkept))
-}
-
-/// Clauses that hold only while somebody watches, or not at all, one line each.
-fn unkept(plan: &Plan) -> Vec<String> {
-    let mut lines = Vec::new();
-    for class in &plan.classes {
-        for clause in class.placement.iter().flat_map(|placement| &placement.clauses) {
-            let why = match clause.strength {
-                Strength::Reactive => "follows the load, which nobody watches now: run `cotenant enforce` to keep it",
-                Strength::Refused => clause.effect.as_str(),
-                Strength::Strict | Strength::Bounded => continue,
-            };
-            lines.push(format!("class `{}`: `{}` {why}", class.name, clause.text));
-        }
-    }
-    lines
 }
 
 /// Says what was not done.

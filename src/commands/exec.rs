@@ -8,16 +8,17 @@ use std::process::Command;
 
 use clap::Args;
 use cotenant_compiler::Plan;
-use cotenant_compiler::plan::{Placement, PlannedClass, Strength};
+use cotenant_compiler::plan::PlannedClass;
 use cotenant_compiler::topology::TopologySource;
 use cotenant_enforcer::control::{Request, ask};
-use cotenant_enforcer::ids::Tid;
-use cotenant_enforcer::sys::{affinity, core_sched, sched};
-use cotenant_enforcer::thread::wanted;
-use cotenant_grammar::nearest;
+use cotenant_enforcer::ids::{Pid, Tid};
+use cotenant_enforcer::procfs::Procfs;
+use cotenant_enforcer::roots::Roots;
+use cotenant_enforcer::sys::core_sched;
+use cotenant_enforcer::thread::{Before, Touched, Wrote};
 
 use crate::enforced::nothing_enforced;
-use crate::enforcing::{Compiled, Place, compiled, machine};
+use crate::enforcing::{Compiled, Place, compiled, machine, unkept};
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 use crate::terminal::{Look, tell};
@@ -87,11 +88,12 @@ fn ask_daemon(options: &Options) -> Result<(), Failure> {
 }
 
 fn class_of<'a>(plan: &'a Plan, name: &str) -> Result<&'a PlannedClass, Failure> {
-    plan.classes.iter().find(|class| class.name == name).ok_or_else(|| {
+    let class = plan.class_named(name).map(|at| plan.classes.get(at));
+    class.ok().flatten().ok_or_else(|| {
         let failure = Failure::new(format!("the policy has no class `{name}`"));
-        match nearest(name, plan.classes.iter().map(|class| class.name.as_str())) {
-            Some(nearest) => failure.help(format!("write `{nearest}`")),
-            None => failure,
+        match plan.class_named(name) {
+            Err(Some(nearest)) => failure.help(format!("write `{nearest}`")),
+            _ => failure,
         }
     })
 }
@@ -99,36 +101,15 @@ fn class_of<'a>(plan: &'a Plan, name: &str) -> Result<&'a PlannedClass, Failure>
 /// Gives this process what its class has without anybody watching.
 fn place_self(class: &PlannedClass) -> Result<(), Failure> {
     let Some(placement) = &class.placement else { return Ok(()) };
-    let me = Tid::current();
-    affinity::set(me, &placement.reach())?;
-    let (now, reach) = (sched::get(me)?, affinity::get(me)?);
-    if !reach.is_subset(&placement.reach()) {
-        return Err(Failure::new(format!("CPUs {} of class `{}` cannot be had here", placement.reach(), class.name))
-            .help("the cpuset of the shell that this was started in does not have them"));
-    }
-    let wanted = wanted(&now, placement.attributes);
-    if wanted != now {
-        sched::set(me, &wanted)?;
-        if sched::get(me)?.nice != wanted.nice {
-            sched::set_nice(me, wanted.nice)?;
-        }
-    }
+    let (procfs, reach) = (Procfs::new(Roots::default().proc), placement.reach());
+    let (me, tid) = (Pid::current(), Tid::current());
+    let start = procfs.thread_stat(me, tid)?.start;
+    let mut touched = Touched { start, before: Before::read(&procfs, tid, &reach)?, wrote: Wrote::default() };
+    let mut todo = touched.intend(tid, placement.attributes, Some(&reach), &reach)?;
+    Touched::perform(&procfs, (me, tid, start), &mut todo)?;
     if placement.cookie.is_some() {
-        core_sched::create(me)?;
+        core_sched::create(tid)?;
     }
-    unkept(placement).into_iter().for_each(|line| tell(&line));
+    unkept(placement).for_each(|line| tell(&format!("not done: {line}\n")));
     Ok(())
-}
-
-/// Clauses that nobody keeps now, one line each.
-fn unkept(placement: &Placement) -> Vec<String> {
-    let lines = placement.clauses.iter().filter_map(|clause| match clause.strength {
-        Strength::Reactive => Some(format!(
-            "not done: `{}` follows the load, which nobody watches: `cotenant enforce` does\n",
-            clause.text
-        )),
-        Strength::Refused => Some(format!("not done: `{}` {}\n", clause.text, clause.effect)),
-        Strength::Strict | Strength::Bounded => None,
-    });
-    lines.collect()
 }

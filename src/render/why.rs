@@ -9,7 +9,7 @@ use super::table::{Fit, fit, lines, row, table};
 use super::why_json::{Answer, Enforced, State, Tried};
 use super::{one_line, printable};
 use crate::terminal::Look;
-use crate::why::{POSED, sentence};
+use crate::why::{POSED, brief, sentence};
 
 /// Classes shown that do not match, from the first; the last ones, where there are more, are those next to the one that does.
 const SHOWN: usize = 12;
@@ -40,11 +40,7 @@ pub(crate) fn why(answer: &Answer, verdict: Option<&Diagnostic>, sources: &Sourc
 
 fn fields(answer: &Answer, look: Look) -> String {
     let process = &answer.process;
-    let mut args = process.args.join(" ");
-    if let Some((at, _)) = args.char_indices().nth(LINE) {
-        args.truncate(at);
-        args.push('…');
-    }
+    let args = brief(&process.args.join(" "), LINE);
     let list = |values: &[String]| (!values.is_empty()).then(|| values.join(", "));
     let parent = process.parent_comm.as_ref().map(|comm| format!("{} {comm}", process.parent));
     let rows = [

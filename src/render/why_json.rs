@@ -9,8 +9,6 @@ use cotenant_enforcer::sys::sched::SchedState;
 use cotenant_enforcer::thread::Mask;
 use serde::{Deserialize, Serialize};
 
-use super::SCHEMA_VERSION;
-
 /// All there is to say of one process.
 #[derive(Debug, Serialize)]
 pub(crate) struct Answer {
@@ -124,10 +122,6 @@ pub(crate) fn story_json(story: Option<&Story>) -> String {
 /// The whole answer, laid out.
 pub(crate) fn why_json(answer: &Answer) -> String {
     serde_json::to_string_pretty(answer).unwrap_or_default() + "\n"
-}
-
-impl Answer {
-    pub(crate) const VERSION: u32 = SCHEMA_VERSION;
 }
 
 impl From<Comparison> for Reason {

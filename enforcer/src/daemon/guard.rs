@@ -12,16 +12,16 @@
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::eventfd::EventFd;
 use nix::sys::timerfd::TimerFd;
 
 use super::wait;
-use crate::error::{KernelError, Object, errno_of};
+use crate::aide::Aide;
+use crate::error::KernelError;
 use crate::ids::Tid;
 use crate::sys::sched::{self, SchedPolicy, SchedState};
 
@@ -35,9 +35,7 @@ const INSTANT: Duration = Duration::from_millis(2);
 /// The thread, until it is dropped.
 pub(super) struct Guard {
     timer: Arc<TimerFd>,
-    end: Arc<EventFd>,
-    thread: Option<JoinHandle<()>>,
-    tid: Tid,
+    thread: Aide,
 }
 
 impl Guard {
@@ -45,29 +43,19 @@ impl Guard {
     /// is given one above the caller's.
     ///
     /// # Errors
-    /// Where descriptors or threads are short.
+    /// As [`Aide::start`], and those of timerfd_create(2).
     pub(super) fn start() -> Result<Guard, KernelError> {
-        let fail = |errno| KernelError::new(Object::Thread(Tid::current()), "guard", errno);
         let timer = Arc::new(wait::timer()?);
-        let end = Arc::new(EventFd::from_value_and_flags(0, EfdFlags::EFD_CLOEXEC).map_err(fail)?);
-        let (said, told) = std::sync::mpsc::channel();
-        let (clock, ended, guarded) = (Arc::clone(&timer), Arc::clone(&end), Tid::current());
-        let run = move || {
-            // Whoever started it waits for this.
-            let _ = said.send(Tid::current());
-            watch(guarded, &clock, &ended);
-        };
-        let thread = std::thread::Builder::new().name("cotenant-guard".to_owned()).spawn(run);
-        let thread = thread.map_err(|error| fail(errno_of(&error)))?;
-        let tid = told.recv().map_err(|_| fail(Errno::ESRCH))?;
-        let guard = Guard { timer, end, thread: Some(thread), tid };
+        let (clock, guarded) = (Arc::clone(&timer), Tid::current());
+        let thread = Aide::start("cotenant-guard", move |end| watch(guarded, &clock, end))?;
+        let guard = Guard { timer, thread };
         guard.work()?;
         Ok(guard)
     }
 
     /// The guard's id, for its priority.
     pub(super) fn tid(&self) -> Tid {
-        self.tid
+        self.thread.tid()
     }
 
     /// The guarded thread begins to work.
@@ -84,16 +72,6 @@ impl Guard {
     /// Those of timerfd_settime(2).
     pub(super) fn rest(&self) -> Result<(), KernelError> {
         wait::set(&self.timer, None)
-    }
-}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        if self.end.write(1).is_ok()
-            && let Some(thread) = self.thread.take()
-        {
-            drop(thread.join());
-        }
     }
 }
 

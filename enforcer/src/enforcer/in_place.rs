@@ -195,9 +195,8 @@ impl InPlace {
     fn give(&mut self, path: &Path, cpus: &CpuSet, frozen: bool, journal: &mut Journal) -> Result<(), KernelError> {
         // Version 1 freezes in another tree, where the class has a group.
         let frozen = frozen && self.group.version() == Version::V2;
-        let theirs = self.wrote != *cpus && !has_still(&self.group, &self.wrote)?;
-        let wrote_last = self.wrote.clone();
-        let cpus = if theirs { &wrote_last } else { cpus };
+        let are_theirs = self.wrote != *cpus && !has_still(&self.group, &self.wrote)?;
+        let cpus = &if are_theirs { self.wrote.clone() } else { cpus.clone() };
         if (&self.wrote, self.frozen) == (cpus, frozen) {
             return Ok(());
         }

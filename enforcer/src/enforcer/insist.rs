@@ -3,7 +3,6 @@
 
 use std::time::Instant;
 
-use cotenant_compiler::CpuSet;
 use cotenant_compiler::plan::Placement;
 
 use super::balance::LOOK;
@@ -12,6 +11,7 @@ use crate::contest::Contest;
 use crate::error::KernelError;
 use crate::ids::Pid;
 use crate::member::Place;
+use crate::procfs::Cgroups;
 
 /// A process that cotenant and somebody else set back in turns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl Enforcer {
             }
         }
         Ok(match member.place.clone() {
-            Some(Place::Moved(_)) => self.is_moved_on(pid) || changed,
+            Some(place @ Place::Moved(_)) => self.is_moved_on(&place, &cgroups) || changed,
             Some(Place::InPlace(path)) => match self.in_place.get_mut(&path) {
                 Some(held) => held.concede()? || changed,
                 None => changed,
@@ -108,21 +108,9 @@ impl Enforcer {
     }
 
     /// Whether somebody else took a process out of its class's group, into one that is not cotenant's.
-    pub(crate) fn is_moved_on(&self, pid: Pid) -> bool {
-        let Some(Place::Moved(_)) = self.members.get(&pid).and_then(|member| member.place.as_ref()) else {
-            return false;
-        };
-        let Ok(cgroups) = self.procfs.cgroups(pid) else { return false };
-        self.ground.path_of(&cgroups).is_some_and(|path| !self.ground.is_own(path))
-    }
-
-    /// How many threads of a process have something that somebody else set after it was placed.
-    pub(crate) fn theirs(&self, pid: Pid) -> usize {
-        let Some(member) = self.members.get(&pid) else { return 0 };
-        let cpuset: CpuSet = self.cpuset_of(pid);
-        let changed =
-            member.threads.iter().filter(|(tid, touched)| touched.is_changed(**tid, &cpuset).unwrap_or(false));
-        changed.count()
+    pub(crate) fn is_moved_on(&self, place: &Place, cgroups: &Cgroups) -> bool {
+        let is_elsewhere = self.ground.path_of(cgroups).is_some_and(|path| !self.ground.is_own(path));
+        matches!(place, Place::Moved(_)) && is_elsewhere
     }
 
     /// Whether a process is contested.

@@ -7,7 +7,6 @@
 use std::time::SystemTime;
 
 use cotenant_compiler::Plan;
-use cotenant_grammar::nearest;
 
 use super::{Enforcer, Pass};
 use crate::events::ProcEvent;
@@ -156,11 +155,10 @@ impl Enforcer {
     /// # Errors
     /// In words: where there is no such class, or no process that can have one.
     pub fn admit(&mut self, pid: Pid, class: &str) -> Result<Pass, String> {
-        let Some(at) = self.plan.classes.iter().position(|planned| planned.name == class) else {
-            let nearest = nearest(class, self.plan.classes.iter().map(|planned| planned.name.as_str()));
+        let at = self.plan.class_named(class).map_err(|nearest| {
             let help = nearest.map_or_else(String::new, |nearest| format!(": write `{nearest}`"));
-            return Err(format!("the policy in force has no class `{class}`{help}"));
-        };
+            format!("the policy in force has no class `{class}`{help}")
+        })?;
         let stat = self.procfs.stat(pid).map_err(|error| error.to_string())?;
         if Self::is_exempt(pid, &stat) {
             return Err(format!("process {pid} can have no class"));

@@ -6,7 +6,7 @@ use super::heirs::Estates;
 use super::in_place::give_back;
 use super::{Enforcer, Pass};
 use crate::error::KernelError;
-use crate::ids::{Pid, Tid};
+use crate::ids::Pid;
 use crate::journal::Record;
 use crate::member::{Joined, Member, NO_CLASS, Place};
 use crate::sys::{affinity, sched};
@@ -20,7 +20,7 @@ impl Enforcer {
                 Record::Process { pid, start, origin } if self.is_still(*pid, *start) => {
                     self.left_behind(*pid, *start).place = Some(Place::Moved(origin.clone()));
                 }
-                Record::Thread { pid, tid, touched } if self.is_thread_still(*pid, *tid, touched.start) => {
+                Record::Thread { pid, tid, touched } if self.procfs.is_thread_still(*pid, *tid, touched.start) => {
                     let Ok(stat) = self.procfs.stat(*pid) else { continue };
                     let mut touched = touched.clone();
                     // The mask may have been rewritten many times since; that it was written at all is what counts.
@@ -79,9 +79,5 @@ impl Enforcer {
 
     fn is_still(&self, pid: Pid, start: u64) -> bool {
         self.procfs.stat(pid).is_ok_and(|stat| stat.start == start && !stat.is_over())
-    }
-
-    pub(super) fn is_thread_still(&self, pid: Pid, tid: Tid, start: u64) -> bool {
-        self.procfs.thread_stat(pid, tid).is_ok_and(|stat| stat.start == start)
     }
 }

@@ -51,8 +51,7 @@ impl Enforcer {
         let Some(member) = self.members.get_mut(&pid) else { return Ok(()) };
         let mut threads = std::mem::take(&mut member.threads);
         member.placed_for = None;
-        // An id alone may be somebody else's by now.
-        threads.retain(|tid, touched| self.is_thread_still(pid, *tid, touched.start));
+        threads.retain(|tid, touched| self.procfs.is_thread_still(pid, *tid, touched.start));
         // Real-time priority goes before the CPUs do, and the masks last: they are part of what the groups allow.
         let mut refused = BTreeMap::new();
         let mut each = |restore: &mut Restore<'_>| {
@@ -147,8 +146,7 @@ impl Enforcer {
         for pid in pids {
             let threads = self.members.get_mut(pid).into_iter().flat_map(|member| &mut member.threads);
             for (tid, touched) in threads {
-                // An id alone may be somebody else's by now.
-                if self.procfs.thread_stat(*pid, *tid).is_ok_and(|stat| stat.start == touched.start) {
+                if self.procfs.is_thread_still(*pid, *tid, touched.start) {
                     drop(touched.restore_cookie(*tid).and_then(|()| touched.restore_sched(*tid)));
                 }
             }
@@ -179,8 +177,12 @@ impl Enforcer {
 
     /// The CPUs that the process's cpuset gives it now.
     pub(crate) fn cpuset_of(&self, pid: Pid) -> CpuSet {
-        let cgroups = self.procfs.cgroups(pid).unwrap_or_default();
-        self.ground.cpus_of(&cgroups, self.plan.topology.online())
+        self.cpuset_in(&self.procfs.cgroups(pid).unwrap_or_default())
+    }
+
+    /// The CPUs that these groups give now to who is in them.
+    pub(crate) fn cpuset_in(&self, cgroups: &Cgroups) -> CpuSet {
+        self.ground.cpus_of(cgroups, self.plan.topology.online())
     }
 
     /// The group in the hierarchy with CPU sets, from its root.

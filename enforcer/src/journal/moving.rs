@@ -17,8 +17,8 @@ use cotenant_compiler::CpuSet;
 
 use crate::error::{KernelError, errno_of};
 use crate::ids::{Pid, Tid};
-use crate::moves::{CLOCK_TICK, Child, Moving};
-use crate::procfs::Procfs;
+use crate::moves::{Child, Moving};
+use crate::procfs::{CLOCK_TICK, Procfs};
 use crate::sys::affinity;
 use crate::sys::mapping::{Mapping, store};
 

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use cotenant_compiler::{CpuId, CpuSet};
 
-use crate::procfs::{CpuTimesReader, Procfs};
+use crate::procfs::{self, CpuTimesReader, Procfs};
 
 /// Looks for each at which the times are read.
 const EVERY: u32 = 2;
@@ -19,8 +19,8 @@ const WINDOW: usize = 3;
 /// The share of a window that others must have used of a CPU to count, in per cent; below it lies the counters' grain.
 const FOREIGN_SHARE: i64 = 40;
 
-/// One tick of `/proc/stat` in nanoseconds, `sysconf(_SC_CLK_TCK)` being 100 wherever Linux runs today.
-const CLOCK_TICK: i64 = 10_000_000;
+/// One tick of `/proc/stat` in nanoseconds.
+const CLOCK_TICK: i64 = procfs::CLOCK_TICK as i64;
 
 /// A number for each CPU, by its own.
 #[derive(Default)]

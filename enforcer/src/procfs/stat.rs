@@ -38,6 +38,9 @@ pub struct Stat {
     pub cpu: CpuId,
 }
 
+/// Nanoseconds of a clock tick, `sysconf(_SC_CLK_TCK)` being 100 wherever Linux runs today.
+pub(crate) const CLOCK_TICK: u64 = 10_000_000;
+
 impl Stat {
     /// Whether it is a thread of the kernel.
     #[must_use]
@@ -139,5 +142,12 @@ impl Procfs {
     /// As [`Procfs::stat`].
     pub fn thread_stat(&self, pid: Pid, tid: Tid) -> Result<Stat, KernelError> {
         self.of_thread(pid, tid).parse("stat", Stat::parse)
+    }
+
+    /// Whether the thread of that id is the one that was started then, in clock ticks since boot: an id alone may be somebody
+    /// else's by now.
+    #[must_use]
+    pub fn is_thread_still(&self, pid: Pid, tid: Tid, start: u64) -> bool {
+        self.thread_stat(pid, tid).is_ok_and(|stat| stat.start == start)
     }
 }

@@ -11,8 +11,9 @@ use cotenant_compiler::{CpuSet, Plan};
 use nix::errno::Errno;
 
 use super::Sight;
-use super::mover::{Hands, Mover, Tally};
+use super::mover::{self, Hands, Tally};
 use super::view::{self, Shape};
+use crate::aide::Aide;
 use crate::error::{KernelError, Object, errno_of};
 use crate::ids::Tid;
 use crate::journal::moving::MovingFile;
@@ -29,7 +30,7 @@ const GATED: u8 = 255;
 /// The program in the kernel and the thread that acts on it.
 pub struct Sensor {
     // The thread ends before what it listens to is taken away.
-    mover: Option<Mover>,
+    mover: Option<Aide>,
     program: Program,
     gate: Ringer,
     roots: Roots,
@@ -146,7 +147,7 @@ impl Sensor {
             return Ok(());
         }
         if self.mover.is_none() {
-            self.mover = Some(Mover::start(Hands {
+            self.mover = Some(mover::start(Hands {
                 memory: Arc::clone(&memory),
                 shape: Arc::clone(&self.shape),
                 bell: self.program.ringer("bell")?,
@@ -196,7 +197,7 @@ impl Sensor {
     /// The thread that moves others, while there is one.
     #[must_use]
     pub fn hand(&self) -> Option<Tid> {
-        self.mover.as_ref().map(Mover::tid)
+        self.mover.as_ref().map(Aide::tid)
     }
 
     /// Becomes readable when a gated class has company.

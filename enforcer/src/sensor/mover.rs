@@ -11,19 +11,19 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use cotenant_compiler::{CpuId, CpuSet};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::eventfd::{EfdFlags, EventFd};
+use nix::sys::eventfd::EventFd;
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
 
 use super::spread::{Asked, Move, Orders, orders};
 use super::view::{Shape, known, look};
-use crate::error::{KernelError, Object, errno_of};
+use crate::aide::Aide;
+use crate::error::KernelError;
 use crate::ids::Tid;
 use crate::journal::moving::MovingFile;
 use crate::moves::Moving;
@@ -62,46 +62,13 @@ pub(super) struct Hands {
     pub(super) heirs: u32,
 }
 
-/// The thread, until it is dropped.
-pub(super) struct Mover {
-    end: Arc<EventFd>,
-    thread: Option<JoinHandle<()>>,
-    tid: Tid,
-}
-
-impl Mover {
-    /// Starts it. It has whatever priority a new thread of the caller has.
-    pub(super) fn start(hands: Hands) -> Result<Mover, KernelError> {
-        let fail = |errno| KernelError::new(Object::Sensor, "listen to", errno);
-        let end = Arc::new(EventFd::from_value_and_flags(0, EfdFlags::EFD_CLOEXEC).map_err(fail)?);
-        let (said, told) = std::sync::mpsc::channel();
-        let listener = Arc::clone(&end);
-        let run = move || {
-            // Whoever started it waits for this.
-            let _ = said.send(Tid::current());
-            serve(hands, &listener);
-        };
-        let thread = std::thread::Builder::new().name("cotenant-mover".to_owned()).spawn(run);
-        let thread = thread.map_err(|error| fail(errno_of(&error)))?;
-        let tid = told.recv().map_err(|_| fail(Errno::ESRCH))?;
-        Ok(Mover { end, thread: Some(thread), tid })
-    }
-
-    /// The thread's id, for its priority.
-    pub(super) fn tid(&self) -> Tid {
-        self.tid
-    }
-}
-
-impl Drop for Mover {
-    fn drop(&mut self) {
-        // The move that is under way is completed first.
-        if self.end.write(1).is_ok()
-            && let Some(thread) = self.thread.take()
-        {
-            drop(thread.join());
-        }
-    }
+/// Starts the thread, which has whatever priority a new thread of the caller has. The move that is under way when it is
+/// dropped is completed first.
+///
+/// # Errors
+/// As [`Aide::start`].
+pub(super) fn start(hands: Hands) -> Result<Aide, KernelError> {
+    Aide::start("cotenant-mover", move |end| serve(hands, end))
 }
 
 fn serve(mut hands: Hands, end: &EventFd) {

@@ -1,8 +1,7 @@
 //! A thread's own mask: what it asked for, what it was given, and the way back.
 
-use std::path::Path;
-
 use cotenant_compiler::CpuSet;
+use cotenant_grammar::tree::LinuxVersion;
 use nix::errno::Errno;
 
 use crate::error::{KernelError, Object};
@@ -164,13 +163,9 @@ pub struct Room<'a> {
 /// Whether the running kernel forgets a thread's own mask when its cpuset changes, as all did before Linux 6.2
 /// (kernel/sched/core.c, `user_cpus_ptr`). One that cannot be told is taken to remember.
 #[must_use]
-pub fn forgets_masks(proc: &Path) -> bool {
-    let release = std::fs::read_to_string(proc.join("sys/kernel/osrelease")).unwrap_or_default();
-    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit()).map(str::parse::<u32>);
-    match (numbers.next(), numbers.next()) {
-        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) < (6, 2),
-        _ => false,
-    }
+pub fn forgets_masks(procfs: &Procfs) -> bool {
+    let linux = procfs.linux_version();
+    linux.major > 0 && linux < LinuxVersion { major: 6, minor: 2 }
 }
 
 /// Whether a thread with this mask still has the one that was written: all of it, the part inside its cpuset, or what the

@@ -2,7 +2,8 @@ use std::sync::LazyLock;
 
 use super::*;
 use crate::ids::Pid;
-use crate::moves::{CLOCK_TICK, Moving};
+use crate::moves::Moving;
+use crate::procfs::CLOCK_TICK;
 use crate::sys::affinity::Alone;
 use crate::testing::{Family, Sleeper, is_root};
 
@@ -148,7 +149,7 @@ fn which_kernels_forget_masks() {
         ("?", false),
     ] {
         std::fs::write(directory.path().join("sys/kernel/osrelease"), format!("{release}\n")).unwrap();
-        assert_eq!(forgets_masks(directory.path()), forgets, "{release}");
+        assert_eq!(forgets_masks(&Procfs::new(directory.path())), forgets, "{release}");
     }
 }
 
