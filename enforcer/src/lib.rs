@@ -15,6 +15,8 @@ pub mod decide;
 pub mod enforcer;
 pub mod error;
 pub mod events;
+#[cfg(test)]
+mod fake;
 pub mod ground;
 pub mod hold;
 pub mod hotplug;

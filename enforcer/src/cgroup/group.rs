@@ -97,15 +97,27 @@ impl Group {
     /// # Errors
     /// `EBUSY` while it holds processes, zombies among them on version 1, or child groups; `ENOENT` where it is gone.
     pub fn remove(&self) -> Result<(), KernelError> {
+        #[cfg(test)]
+        if let Some(Err(errno)) = crate::fake::remove_group(&self.directory) {
+            return Err(KernelError::file(&self.directory, "rmdir", errno));
+        }
         fs::remove_dir(&self.directory).map_err(|error| KernelError::file(&self.directory, "rmdir", errno_of(&error)))
     }
 
     /// Whether the group has this file.
     pub(super) fn has(&self, file: &str) -> bool {
+        #[cfg(test)]
+        if let Some(played) = crate::fake::has_group_file(&self.directory, file) {
+            return played;
+        }
         fstatat(&self.handle, file, AtFlags::empty()).is_ok()
     }
 
     pub(super) fn read(&self, file: &'static str) -> Result<String, KernelError> {
+        #[cfg(test)]
+        if let Some(played) = crate::fake::read_group(&self.directory, file) {
+            return played.map_err(|errno| self.error(file, "read", errno));
+        }
         let opened = openat(&self.handle, file, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty());
         let mut opened = File::from(opened.map_err(|errno| self.error(file, "open", errno))?);
         let mut text = String::new();
@@ -122,6 +134,10 @@ impl Group {
     /// Writes a value in one write(2): the kernel takes each write for a whole value.
     pub(super) fn write(&self, file: &'static str, value: &str) -> Result<(), KernelError> {
         let fail = |operation, errno| self.error(file, operation, errno).with_value(value);
+        #[cfg(test)]
+        if let Some(played) = crate::fake::write_group(&self.directory, file, value) {
+            return played.map_err(|errno| fail("write", errno));
+        }
         let opened = openat(&self.handle, file, OFlag::O_WRONLY | OFlag::O_CLOEXEC, Mode::empty());
         let mut opened = File::from(opened.map_err(|errno| fail("open", errno))?);
         // An empty write(2) does not reach the kernel's handler; a line break stands for an empty value.

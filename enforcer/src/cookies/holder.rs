@@ -32,7 +32,11 @@ impl Holder {
         let (ready, made) = channel();
         let (asks, asked) = channel::<Tid>();
         let (answer, answers) = channel();
+        #[cfg(test)]
+        let played = crate::fake::installed();
         let hold = move || {
+            #[cfg(test)]
+            crate::fake::install(played);
             let own = Tid::current();
             // Whoever asks waits for the answer, so it must not come later than its asker would: reset-on-fork has taken the
             // asker's priority from it. Where that is refused, answers are late on a busy host and right all the same.

@@ -40,6 +40,10 @@ impl Procfs {
     pub fn exe(&self, pid: Pid) -> Result<Option<Exe>, KernelError> {
         let entry = self.of_process(pid);
         let path = entry.directory.join("exe");
+        #[cfg(test)]
+        if let Some(played) = crate::fake::read_proc(&path) {
+            return played.map(|link| Some(Exe::parse(link))).map_err(|errno| entry.error(&path, "readlink", errno));
+        }
         match fs::read_link(&path) {
             Ok(link) => Ok(Some(Exe::parse(link.into_os_string().into_vec()))),
             Err(error) => match entry.error(&path, "readlink", errno_of(&error)) {

@@ -31,10 +31,21 @@ impl Procfs {
         let numbers = numbers(&path).map_err(|error| entry.error(&path, "readdir", errno_of(&error)))?;
         Ok(numbers.into_iter().map(Tid).collect())
     }
+
+    /// Some thread of a process that has not ended, for one whose leader has.
+    #[must_use]
+    pub fn living_thread(&self, pid: Pid) -> Option<Tid> {
+        let lives = |tid: &Tid| self.thread_stat(pid, *tid).is_ok_and(|stat| !stat.is_zombie());
+        self.threads(pid).ok()?.into_iter().find(lives)
+    }
 }
 
 /// The entries of a directory that are numbers, sorted.
 fn numbers(directory: &Path) -> io::Result<Vec<i32>> {
+    #[cfg(test)]
+    if let Some(played) = crate::fake::list_proc(directory) {
+        return played.map_err(io::Error::from);
+    }
     let mut numbers = Vec::new();
     for entry in fs::read_dir(directory)? {
         numbers.extend(entry?.file_name().to_str().and_then(|name| name.parse::<i32>().ok()));

@@ -89,6 +89,10 @@ pub fn get(tid: Tid) -> Result<CpuSet, KernelError> {
 }
 
 fn read(tid: Tid) -> Result<CpuSet, KernelError> {
+    #[cfg(test)]
+    if let Some(played) = crate::fake::affinity(tid) {
+        return played.map_err(|errno| KernelError::new(Object::Thread(tid), "sched_getaffinity", errno));
+    }
     let mut words: SmallVec<[u64; FIRST_WORDS]> = smallvec![0; FIRST_WORDS];
     loop {
         // SAFETY: the kernel writes at most the given number of bytes, all of them inside `words`, which lives on.
@@ -116,6 +120,11 @@ pub fn set(tid: Tid, cpus: &CpuSet) -> Result<(), KernelError> {
 }
 
 fn write(tid: Tid, cpus: &CpuSet) -> Result<(), KernelError> {
+    #[cfg(test)]
+    if let Some(played) = crate::fake::set_affinity(tid, cpus) {
+        let fail = |errno| KernelError::new(Object::Thread(tid), "sched_setaffinity", errno).with_value(cpus);
+        return played.map_err(fail);
+    }
     let words = cpus.words();
     // SAFETY: the kernel reads exactly the given number of bytes, all of them inside `words`; a short mask means zeros.
     let done = unsafe { libc::syscall(libc::SYS_sched_setaffinity, tid.0, size_of_val(words), words.as_ptr()) };

@@ -42,6 +42,10 @@ pub fn is_built() -> bool {
 /// `EINVAL` where the kernel is built without `CONFIG_SCHED_CORE` and `ENODEV` where no core has two threads online;
 /// `EPERM` without `CAP_SYS_PTRACE` on another user's thread; `ESRCH` where it has ended.
 pub fn get(tid: Tid) -> Result<Cookie, KernelError> {
+    #[cfg(test)]
+    if let Some(played) = crate::fake::cookie(tid) {
+        return played.map_err(|errno| KernelError::new(Object::Thread(tid), "PR_SCHED_CORE_GET", errno));
+    }
     let mut cookie = 0_u64;
     let at: *mut u64 = &raw mut cookie;
     call(libc::PR_SCHED_CORE_GET, tid, at as libc::c_ulong, "PR_SCHED_CORE_GET")?;
@@ -75,6 +79,14 @@ pub fn share_from(tid: Tid) -> Result<(), KernelError> {
 /// One operation on one thread. The scopes of whole processes and process groups are left out: they overwrite what single
 /// threads of it were given by others.
 fn call(operation: libc::c_int, tid: Tid, address: libc::c_ulong, name: &'static str) -> Result<(), KernelError> {
+    #[cfg(test)]
+    if let Some(played) = match operation {
+        libc::PR_SCHED_CORE_CREATE => crate::fake::create_cookie(tid),
+        libc::PR_SCHED_CORE_SHARE_TO => crate::fake::share_cookie(Tid::current(), tid),
+        _ => crate::fake::share_cookie(tid, Tid::current()),
+    } {
+        return played.map_err(|errno| KernelError::new(Object::Thread(tid), name, errno));
+    }
     let scope = libc::PR_SCHED_CORE_SCOPE_THREAD as libc::c_ulong;
     let (operation, thread) = (operation as libc::c_ulong, tid.0 as libc::c_ulong);
     // SAFETY: the kernel writes to the address with GET only, eight bytes, and `get` passes that of a u64 which outlives

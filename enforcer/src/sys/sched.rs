@@ -48,6 +48,10 @@ mod flag {
 /// # Errors
 /// `ESRCH` where the thread has ended.
 pub fn get(tid: Tid) -> Result<SchedState, KernelError> {
+    #[cfg(test)]
+    if let Some(played) = crate::fake::sched(tid) {
+        return played.map_err(|errno| KernelError::new(Object::Thread(tid), "sched_getattr", errno));
+    }
     let mut raw = Attributes::default();
     // SAFETY: the kernel writes at most SIZE bytes, the size of `raw`, every bit pattern of which is a valid value.
     let done = unsafe { libc::syscall(libc::SYS_sched_getattr, tid.0, &raw mut raw, SIZE, 0) };
@@ -69,6 +73,10 @@ pub fn get(tid: Tid) -> Result<SchedState, KernelError> {
 /// deadline policy on a part of a root domain; `EINVAL` for a value out of range; `EBUSY` where deadline admission fails;
 /// `ESRCH` where the thread has ended.
 pub fn set(tid: Tid, state: &SchedState) -> Result<(), KernelError> {
+    #[cfg(test)]
+    if let Some(played) = crate::fake::set_sched(tid, state) {
+        return played.map_err(|errno| KernelError::new(Object::Thread(tid), "sched_setattr", errno).with_value(state));
+    }
     write(tid, &state.to_raw()).map_err(|error| error.with_value(state))
 }
 
@@ -77,6 +85,10 @@ pub fn set(tid: Tid, state: &SchedState) -> Result<(), KernelError> {
 /// # Errors
 /// `EACCES` or `EPERM` without `CAP_SYS_NICE`; `ESRCH` where the thread has ended.
 pub fn set_nice(tid: Tid, nice: i32) -> Result<(), KernelError> {
+    #[cfg(test)]
+    if let Some(played) = crate::fake::set_nice(tid, nice) {
+        return played.map_err(|errno| KernelError::new(Object::Thread(tid), "setpriority", errno).with_value(nice));
+    }
     // SAFETY: takes numbers only. PRIO_PROCESS with a thread's id means that thread on Linux (setpriority(2), Bugs).
     let done = unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, tid.0, nice) };
     Errno::result(done)
