@@ -288,6 +288,15 @@ impl Kernel {
         }
     }
 
+    /// Notes that a daemon lost the news of an exec: when it was, and by which thread, it cannot know.
+    pub(crate) fn lose_exec(&mut self, pid: Pid) {
+        if let Some(process) = self.processes.get_mut(&pid) {
+            process.is_estranged = true;
+            process.is_mistakable |= process.threads.len() > 1 || process.has_changed;
+        }
+        self.estrange_children(pid);
+    }
+
     /// Notes that all processes were looked at: what a secret child has shows in its parent, if that is what it was. A daemon
     /// that is new does not know what the parent was.
     pub(crate) fn look_around(&mut self, by_new_daemon: bool) {

@@ -63,6 +63,11 @@ impl Procfs {
         let entry = self.of_process(pid);
         let link = entry.directory.join("exe");
         let Some(exe) = self.exe(pid)? else { return Ok(false) };
+        // Nothing is mounted over anything in a kernel that is played.
+        #[cfg(test)]
+        if crate::fake::installed().is_some() {
+            return Ok(true);
+        }
         // The link leads to the file itself, whatever stands at the path.
         let runs = fs::metadata(&link).map_err(|error| entry.error(&link, "stat", errno_of(&error)))?;
         if exe.deleted {
