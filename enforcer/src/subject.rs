@@ -28,6 +28,10 @@ pub struct Subject<'a> {
 impl<'a> Subject<'a> {
     /// The process that `stat` was read of.
     pub fn new(procfs: &'a Procfs, accounts: &'a Accounts, own_group: &'a str, pid: Pid, stat: &Stat) -> Subject<'a> {
+        // A leader that other threads outlive has neither program nor arguments nor groups any more, and they do. Every
+        // thread has a directory by its id.
+        let outlived = if stat.is_zombie() { procfs.living_thread(pid) } else { None };
+        let pid = outlived.map_or(pid, |tid| Pid(tid.0));
         Subject {
             procfs,
             accounts,

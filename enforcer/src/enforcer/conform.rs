@@ -17,7 +17,7 @@ use crate::cgroup::Version;
 use crate::error::{KernelError, Object};
 use crate::ids::{Pid, Tid};
 use crate::journal::Record;
-use crate::member::{Origin, Place};
+use crate::member::{Member, Origin, Place};
 use crate::procfs::Cgroups;
 use crate::stay::Stay;
 use crate::sys::affinity;
@@ -46,7 +46,10 @@ impl Enforcer {
 
     /// Undoes what another class did to a process that is now unmanaged.
     fn let_be(&mut self, pid: Pid) -> Result<(), KernelError> {
-        let placed = self.members.get(&pid).is_some_and(|member| member.placed_for.is_some());
+        // One that only inherited was not placed.
+        let has_been =
+            |member: &Member| member.placed_for.is_some() || member.place.is_some() || !member.threads.is_empty();
+        let placed = self.members.get(&pid).is_some_and(has_been);
         if placed { self.undo(pid) } else { Ok(()) }
     }
 
@@ -59,9 +62,11 @@ impl Enforcer {
         if nothing && !placed && !self.plan.is_reactive() {
             return Ok(());
         }
-        let cgroups = self.procfs.cgroups(pid)?;
+        let mut cgroups = self.cgroups_of(pid)?;
         self.note_threads(pid, &cgroups)?;
-        self.settle(pid, class, placement, everywhere, &cgroups)?;
+        if self.settle(pid, class, placement, everywhere, &cgroups)? {
+            cgroups = self.cgroups_of(pid)?;
+        }
         for _ in 0..LOOKS {
             // The cookie last: without SCHED_IDLE it would take turns with others instead of giving way.
             let attended = self.attend_threads(pid, placement, None);
@@ -101,17 +106,18 @@ impl Enforcer {
         self.note(pid, &new, &cpuset)
     }
 
-    fn note(&mut self, pid: Pid, new: &[Tid], cpuset: &CpuSet) -> Result<bool, KernelError> {
+    pub(super) fn note(&mut self, pid: Pid, new: &[Tid], cpuset: &CpuSet) -> Result<bool, KernelError> {
         let Some(member) = self.members.get_mut(&pid) else { return Ok(false) };
         let mut records = Vec::new();
         for tid in new {
             let noted = self.procfs.thread_stat(pid, *tid).and_then(|stat| {
-                let placed = member.placed_for.is_some();
-                let makers = member.threads.values().filter(|_| placed);
-                Touched::inherited(&self.procfs, *tid, stat.start, makers, cpuset)
+                let makers = member.threads.values();
+                Touched::inherited(&self.procfs, *tid, stat.start, makers, cpuset).map(|it| (stat, it))
             });
             let touched = match noted {
-                Ok(touched) => touched,
+                // A leader that other threads outlive is none to place.
+                Ok((stat, _)) if stat.is_zombie() => continue,
+                Ok((_, touched)) => touched,
                 Err(error) if error.is_gone() => continue,
                 Err(error) => return Err(error),
             };
@@ -122,7 +128,7 @@ impl Enforcer {
         Ok(!records.is_empty())
     }
 
-    /// Puts the process where its class runs.
+    /// Puts the process where its class runs. Returns whether it was not there.
     fn settle(
         &mut self,
         pid: Pid,
@@ -130,8 +136,8 @@ impl Enforcer {
         placement: &Placement,
         everywhere: bool,
         cgroups: &Cgroups,
-    ) -> Result<(), KernelError> {
-        let Some(member) = self.members.get(&pid) else { return Ok(()) };
+    ) -> Result<bool, KernelError> {
+        let Some(member) = self.members.get(&pid) else { return Ok(false) };
         let (start, place) = (member.start, member.place.clone());
         let same_class = member.placed_for.as_deref() == Some(class);
         let path = self.ground.path_of(cgroups).unwrap_or(Path::new("/"));
@@ -147,11 +153,9 @@ impl Enforcer {
         // Where somebody else moved it on, it is theirs.
         let taken = matches!(place, Some(Place::Moved(_))) && !self.ground.is_own(path) && !placement.insists();
         if same_class && (stands || taken) {
-            return Ok(());
+            return Ok(false);
         }
-        if !same_class {
-            self.yield_masks(pid, cgroups)?;
-        }
+        self.yield_masks(pid, cgroups)?;
         let cpus = self.share_of(pid).unwrap_or_else(|| placement.reach());
         let moves = !everywhere && self.ground.may_move() && (path == Path::new("/") || self.ground.is_own(path));
         if !(moves && matches!(place, Some(Place::Moved(_)))) {
@@ -188,7 +192,7 @@ impl Enforcer {
         if let Some(member) = self.members.get_mut(&pid) {
             (member.place, member.placed_for) = (Some(next), Some(class.to_owned()));
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Makes sure, after a process was moved, that it was the one that was started then: another that has its id now goes where
@@ -228,7 +232,7 @@ impl Enforcer {
             _ => Origin::default(),
         };
         let done = held.and_then(|()| match self.ground.takes_moves() {
-            true => self.ground.give_back(pid, &self.procfs.cgroups(pid)?, &origin),
+            true => self.ground.give_back(pid, &self.cgroups_of(pid)?, &origin),
             false => Ok(()),
         });
         match done {
@@ -268,6 +272,12 @@ impl Enforcer {
                 Some(Stay::On(cpu)) if share.contains(*cpu) => Ok(Some([*cpu].into_iter().collect())),
                 _ => mask(placement, &place, &share, touched, *tid, &everything),
             };
+            // What a thread asked for and cannot have where its class runs is given back when it leaves.
+            let beyond = matches!(&touched.before.mask, Mask::Only(own) if !own.intersects(&cpuset));
+            let wish = wish.map(|wish| match wish {
+                None if beyond && !holds && touched.wrote.cpus.is_some() => Some(everything.clone()),
+                wish => wish,
+            });
             let intended = wish.and_then(|wish| {
                 if wish.is_none() && !holds && touched.wrote.cpus.is_some() {
                     touched.restore_mask(&self.procfs, *tid, &room)?;
@@ -300,11 +310,14 @@ impl Enforcer {
         refused.into_iter().map(|(_, error)| error).find(|error| !error.is_gone()).map_or(Ok(()), Err)
     }
 
-    /// Whether each thread, or just one, has exactly the mask that was written to it.
+    /// Whether each thread, or just one, has exactly the mask that was written to it, and asked for none.
     fn masks_stand(&self, pid: Pid, only: Option<Tid>) -> bool {
         let threads = self.members.get(&pid).into_iter().flat_map(|member| &member.threads);
         let mut attended = threads.filter(|(tid, _)| only.is_none_or(|only| only == **tid));
-        attended.all(|(tid, touched)| touched.wrote.cpus.is_some() && affinity::get(*tid).ok() == touched.wrote.cpus)
+        attended.all(|(tid, touched)| {
+            let has_asked = touched.before.mask != Mask::Any;
+            !has_asked && touched.wrote.cpus.is_some() && affinity::get(*tid).ok() == touched.wrote.cpus
+        })
     }
 
     /// [`Touched::take_back`], in the journal too.
@@ -353,9 +366,12 @@ fn mask(
         // Pins are given to all threads of the class at once.
         Some(EqualPrio::Hold) => None,
         Some(EqualPrio::Push) if by_affinity => Some(share.clone()),
-        Some(EqualPrio::Push) => match touched.wrote.cpus.is_some() || !share.is_subset(&affinity::get(tid)?) {
-            true => Some(everything.clone()),
-            false => None,
+        Some(EqualPrio::Push) if touched.wrote.cpus.is_some() => Some(everything.clone()),
+        // One that could run anywhere before has its mask from somebody since.
+        Some(EqualPrio::Push) if touched.before.mask == Mask::Any => None,
+        Some(EqualPrio::Push) => match share.is_subset(&affinity::get(tid)?) {
+            true => None,
+            false => Some(everything.clone()),
         },
         None if by_affinity => Some(match &touched.before.mask {
             Mask::Only(own) if own.intersects(share) => own.intersection(share),

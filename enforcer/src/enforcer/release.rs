@@ -175,9 +175,23 @@ impl Enforcer {
         }
     }
 
+    /// The groups of a process. The kernel shows a leader that has ended in the roots of version 1, wherever the threads are
+    /// that outlived it.
+    pub(super) fn cgroups_of(&self, pid: Pid) -> Result<Cgroups, KernelError> {
+        let cgroups = self.procfs.cgroups(pid)?;
+        let is_in_root = self.ground.path_of(&cgroups).is_some_and(|path| path == Path::new("/"));
+        if !(is_in_root && self.ground.takes_moves() && self.procfs.stat(pid)?.is_zombie()) {
+            return Ok(cgroups);
+        }
+        match self.procfs.living_thread(pid) {
+            Some(tid) => self.procfs.thread_cgroups(pid, tid),
+            None => Ok(cgroups),
+        }
+    }
+
     /// The CPUs that the process's cpuset gives it now.
     pub(crate) fn cpuset_of(&self, pid: Pid) -> CpuSet {
-        self.cpuset_in(&self.procfs.cgroups(pid).unwrap_or_default())
+        self.cpuset_in(&self.cgroups_of(pid).unwrap_or_default())
     }
 
     /// The CPUs that these groups give now to who is in them.
@@ -197,7 +211,7 @@ impl Enforcer {
         if offline.is_empty() {
             return CpuSet::new();
         }
-        let cgroups = self.procfs.cgroups(pid).unwrap_or_default();
+        let cgroups = self.cgroups_of(pid).unwrap_or_default();
         let is_in_root = self.ground.path_of(&cgroups).is_none_or(|path| path == Path::new("/"));
         if is_in_root { offline.clone() } else { CpuSet::new() }
     }
