@@ -18,6 +18,8 @@ pub(super) struct InPlace {
     /// The class, by name.
     pub(super) class: String,
     group: Group,
+    /// What it had when it was taken, to which somebody has kept it: no more is ever written.
+    room: CpuSet,
     /// What it was; empty on version 2 for what its parent has.
     before: CpuSet,
     wrote: CpuSet,
@@ -59,12 +61,13 @@ impl Enforcer {
         };
         // What all of them are must be known before: kernels before 6.2 forget a thread's own mask when its cpuset changes.
         for pid in there {
-            match self.procfs.cgroups(pid).and_then(|cgroups| self.note_threads(pid, &cgroups)) {
+            match self.cgroups_of(pid).and_then(|cgroups| self.note_threads(pid, &cgroups)) {
                 Err(error) if !error.is_gone() => return Err(error),
                 _ => {}
             }
         }
         let before = group.cpus()?;
+        let cpus = &within(cpus, &before);
         let record =
             Record::Group { path: path.to_owned(), before: before.clone(), wrote: cpus.clone(), frozen: false };
         self.journal.append(&[record])?;
@@ -75,7 +78,7 @@ impl Enforcer {
             self.journal.append(&[Record::GroupGone { path: path.to_owned() }])?;
             return Ok(Err("its cgroup does not take these CPUs"));
         }
-        let held = InPlace { class: name, group, before, wrote: cpus.clone(), frozen: false };
+        let held = InPlace { class: name, group, room: before.clone(), before, wrote: cpus.clone(), frozen: false };
         self.in_place.insert(path.to_owned(), held);
         Ok(Ok(()))
     }
@@ -99,7 +102,7 @@ impl Enforcer {
         if self.in_place.is_empty() {
             return;
         }
-        let Ok(cgroups) = self.procfs.cgroups(pid) else { return };
+        let Ok(cgroups) = self.cgroups_of(pid) else { return };
         let Some(path) = self.ground.path_of(&cgroups).map(Path::to_owned) else { return };
         let class = self.members.get(&pid).and_then(|member| self.class(member.class)).map(|class| class.name.clone());
         if self.in_place.get(&path).is_none_or(|held| Some(&held.class) == class.as_ref()) {
@@ -195,8 +198,9 @@ impl InPlace {
     fn give(&mut self, path: &Path, cpus: &CpuSet, frozen: bool, journal: &mut Journal) -> Result<(), KernelError> {
         // Version 1 freezes in another tree, where the class has a group.
         let frozen = frozen && self.group.version() == Version::V2;
-        let are_theirs = self.wrote != *cpus && !has_still(&self.group, &self.wrote)?;
-        let cpus = &if are_theirs { self.wrote.clone() } else { cpus.clone() };
+        let cpus = within(cpus, &self.room);
+        let are_theirs = self.wrote != cpus && !has_still(&self.group, &self.wrote)?;
+        let cpus = &if are_theirs { self.wrote.clone() } else { cpus };
         if (&self.wrote, self.frozen) == (cpus, frozen) {
             return Ok(());
         }
@@ -215,6 +219,11 @@ impl InPlace {
         // What was refused is tried again at the next change.
         done.inspect_err(|_| (self.wrote, self.frozen) = (wrote, !ran))
     }
+}
+
+/// The part of the class's CPUs that the group had: somebody has kept it off the others. All of them where there is none.
+fn within(cpus: &CpuSet, before: &CpuSet) -> CpuSet {
+    if cpus.intersects(before) { cpus.intersection(before) } else { cpus.clone() }
 }
 
 /// Restores a group's CPUs where they still stand as written. `possible` is every CPU there can be.
