@@ -75,17 +75,19 @@ impl Before {
     /// for a reset on fork (sched(7), "The reset-on-fork flag").
     #[must_use]
     pub fn inherited(&self) -> Before {
-        let mut child = self.clone();
-        if self.sched.reset_on_fork {
-            let reset = SchedState::of(SchedPolicy::Other);
-            child.sched = match self.sched.policy {
-                SchedPolicy::Other | SchedPolicy::Batch | SchedPolicy::Idle => {
-                    SchedState { reset_on_fork: false, nice: self.sched.nice.max(0), ..self.sched }
-                }
-                _ => SchedState { clamps: self.sched.clamps, ..reset },
-            };
+        Before { sched: forked(&self.sched), mask: self.mask.clone() }
+    }
+}
+
+/// How the child of a thread is scheduled that is scheduled so.
+fn forked(parent: &SchedState) -> SchedState {
+    let reset = SchedState::of(SchedPolicy::Other);
+    match parent.policy {
+        _ if !parent.reset_on_fork => *parent,
+        SchedPolicy::Other | SchedPolicy::Batch | SchedPolicy::Idle => {
+            SchedState { reset_on_fork: false, nice: parent.nice.max(0), ..*parent }
         }
-        child
+        _ => SchedState { clamps: parent.clamps, ..reset },
     }
 }
 
@@ -110,6 +112,11 @@ pub fn wanted(now: &SchedState, attributes: Attributes) -> SchedState {
 /// Whether two states are the same as far as anything here writes them.
 fn same(a: &SchedState, b: &SchedState) -> bool {
     (a.policy, a.priority, a.nice, a.deadline) == (b.policy, b.priority, b.nice, b.deadline)
+}
+
+/// The same but for the nice value.
+fn same_policy(a: &SchedState, b: &SchedState) -> bool {
+    (a.policy, a.priority, a.deadline) == (b.policy, b.priority, b.deadline)
 }
 
 /// Writes that a thread needs, decided before any is made so that the journal can tell of them first.
@@ -141,15 +148,26 @@ impl Touched {
         cpuset: &CpuSet,
     ) -> Result<Touched, KernelError> {
         let (now, mask) = (sched::get(tid)?, affinity::get(tid)?);
-        let of_maker = makers.clone().find_map(|maker| Some((maker, maker.shows(&mask, cpuset)?)));
+        // One that was written first: nothing tells of a mask none of which is in the cpuset, and a mask that is put back
+        // where it stands anyway does no harm.
+        let shown = makers.clone().filter_map(|maker| Some((maker, maker.shows(&mask, cpuset)?)));
+        let of_maker = shown.clone().find(|(_, given)| given.is_some()).or_else(|| shown.clone().next());
         let (asked, cpus) = match of_maker {
             Some((maker, given)) => (maker.before.mask.clone(), given.cloned()),
             None => (Mask::read(procfs, tid, cpuset)?, None),
         };
         let before = Before { sched: now, mask: asked };
         let mut touched = Touched { start, before, wrote: Wrote { cpus, ..Wrote::default() } };
-        if let Some((maker, given)) = makers.clone().find_map(|maker| Some((maker, maker.given_sched(&now)?))) {
-            touched.before.sched = SchedState { clamps: now.clamps, ..maker.before.inherited().sched };
+        let given = makers.clone().flat_map(|maker| maker.given_to_child().map(move |given| (maker, given)));
+        let scheduled_so = given.clone().find(|(_, given)| same(&now, given));
+        // Where somebody has changed the nice value since, the policy is of the class all the same.
+        let has_policy = |(maker, given): &(&Touched, SchedState)| {
+            same_policy(&now, given) && !same_policy(given, &maker.before.sched)
+        };
+        if let Some((maker, given)) = scheduled_so.or_else(|| given.clone().find(has_policy)) {
+            let before = SchedState { clamps: now.clamps, ..maker.before.inherited().sched };
+            let nice = if scheduled_so.is_some() { before.nice } else { now.nice };
+            touched.before.sched = SchedState { nice, ..before };
             touched.wrote.sched = Some(given);
         }
         // A cookie is inherited; where no maker was given one, the kernel need not even be asked.
@@ -171,6 +189,21 @@ impl Touched {
         [self.wrote.sched, self.wrote.earlier.sched].into_iter().flatten().find(|given| same(now, given))
     }
 
+    /// How a child was scheduled that it made after it was given something, last or before.
+    fn given_to_child(&self) -> impl Iterator<Item = SchedState> + Clone + use<> {
+        [self.wrote.sched, self.wrote.earlier.sched].into_iter().flatten().map(|given| forked(&given))
+    }
+
+    /// The mask that it was given, last or before, where it still has that.
+    ///
+    /// # Errors
+    /// `ESRCH` where the thread has ended.
+    pub fn given_mask(&self, tid: Tid, cpuset: &CpuSet) -> Result<Option<CpuSet>, KernelError> {
+        let now = affinity::get(tid)?;
+        let mut given = [&self.wrote.cpus, &self.wrote.earlier.cpus].into_iter().flatten();
+        Ok(given.find(|given| now == **given || now == given.intersection(cpuset)).cloned())
+    }
+
     /// The mask that it was given, last or before, where this is that one; the inner none where it was given none and this is
     /// the one it asked for.
     fn shows(&self, mask: &CpuSet, cpuset: &CpuSet) -> Option<Option<&CpuSet>> {
@@ -180,10 +213,63 @@ impl Touched {
         }
         let asked = self.wrote.cpus.is_none()
             && match &self.before.mask {
+                // The kernel gives all of the cpuset where nothing of the mask is in it.
+                Mask::Only(own) if !own.intersects(cpuset) => mask == cpuset,
                 Mask::Only(own) => *mask == own.intersection(cpuset),
                 Mask::Any => mask == cpuset,
             };
         asked.then_some(None)
+    }
+
+    /// Takes what it was when it was first looked at for what its maker had been given, where it was the same: who that was is
+    /// known only now. Returns whether that was so.
+    ///
+    /// # Errors
+    /// `ESRCH` where the thread has ended.
+    pub fn credit<'a>(
+        &mut self,
+        tid: Tid,
+        makers: impl Iterator<Item = &'a Touched> + Clone,
+    ) -> Result<bool, KernelError> {
+        let before = self.clone();
+        let given = |maker: &Touched| maker.given_to_child().find(|given| same(given, &self.before.sched));
+        if let Some((maker, given)) = makers.clone().find_map(|maker| Some((maker, given(maker)?))) {
+            self.before.sched = maker.before.inherited().sched;
+            self.wrote.sched.get_or_insert(given);
+        }
+        if let Mask::Only(own) = &self.before.mask
+            && let Some(maker) = makers.clone().find(|maker| maker.was_given(own))
+        {
+            self.wrote.cpus.get_or_insert_with(|| own.clone());
+            self.before.mask = maker.before.mask.clone();
+        }
+        let mut given = makers.filter_map(|maker| maker.wrote.cookie).peekable();
+        if self.wrote.cookie.is_none() && given.peek().is_some() {
+            let now = core_sched::get(tid)?;
+            self.wrote.cookie = given.any(|given| given.stands(now)).then_some(Given::Common(now));
+        }
+        Ok(*self != before)
+    }
+
+    /// Whether it was given this mask, last or before.
+    fn was_given(&self, cpus: &CpuSet) -> bool {
+        [&self.wrote.cpus, &self.wrote.earlier.cpus].into_iter().flatten().any(|given| given == cpus)
+    }
+
+    /// Whether the thread has all that it was given.
+    ///
+    /// # Errors
+    /// `ESRCH` where it has ended.
+    pub fn stands(&self, tid: Tid, cpuset: &CpuSet) -> Result<bool, KernelError> {
+        let is_scheduled_so = match &self.wrote.sched {
+            Some(wrote) => same(&sched::get(tid)?, wrote),
+            None => true,
+        };
+        let has_cookie = match self.wrote.cookie {
+            Some(given) => given.stands(core_sched::get(tid)?),
+            None => true,
+        };
+        Ok(is_scheduled_so && has_cookie && self.shows(&affinity::get(tid)?, cpuset).is_some())
     }
 
     /// Keeps in mind what was written before, where something else is now. `known` is what was noted before.
@@ -229,17 +315,25 @@ impl Touched {
             return Ok(None);
         }
         let now = sched::get(tid)?;
-        if !self.wrote.sched.is_some_and(|wrote| same(&now, &wrote)) {
-            let wish = wanted(&self.before.sched, attributes);
-            if attributes != Attributes::default() && self.wrote.sched.is_some_and(|wrote| same(&wish, &wrote)) {
-                return Ok(None);
-            }
-            // What stands is somebody else's doing, and the base for what this class wishes.
-            self.before.sched = now;
+        let wrote = self.wrote.sched.unwrap_or(now);
+        let wish = wanted(&self.before.sched, attributes);
+        // Policy and nice value are two things: what somebody else did to one says nothing about the other.
+        let (policy_is_theirs, nice_is_theirs) = (!same_policy(&now, &wrote), now.nice != wrote.nice);
+        let nothing_new = attributes != Attributes::default() && self.wrote.sched.is_some();
+        let policy_stays = policy_is_theirs && nothing_new && same_policy(&wish, &wrote);
+        let nice_stays = nice_is_theirs && nothing_new && wish.nice == wrote.nice;
+        // What stands is the base for what this class wishes.
+        if self.wrote.sched.is_none() || policy_is_theirs && !policy_stays {
+            self.before.sched = SchedState { nice: self.before.sched.nice, ..now };
         }
-        let wanted = wanted(&self.before.sched, attributes);
-        self.wrote.sched = (attributes != Attributes::default()).then_some(wanted);
-        Ok((!same(&now, &wanted)).then_some((now, wanted)))
+        if self.wrote.sched.is_none() || nice_is_theirs && !nice_stays {
+            self.before.sched.nice = now.nice;
+        }
+        let given = wanted(&self.before.sched, attributes);
+        let with_policy = if policy_stays { now } else { given };
+        let target = SchedState { nice: if nice_stays { now.nice } else { given.nice }, ..with_policy };
+        self.wrote.sched = (attributes != Attributes::default()).then_some(given);
+        Ok((!same(&now, &target)).then_some((now, target)))
     }
 
     /// Makes the writes, reads them back and strikes them off the list. An id means a thread only while that lives, so it is

@@ -9,7 +9,7 @@ use crate::error::KernelError;
 use crate::ids::Pid;
 use crate::journal::Record;
 use crate::member::{Joined, Member, NO_CLASS, Place};
-use crate::sys::{affinity, sched};
+use crate::sys::sched;
 
 impl Enforcer {
     /// Puts back what an earlier run of this boot left behind.
@@ -23,11 +23,12 @@ impl Enforcer {
                 Record::Thread { pid, tid, touched } if self.procfs.is_thread_still(*pid, *tid, touched.start) => {
                     let Ok(stat) = self.procfs.stat(*pid) else { continue };
                     let mut touched = touched.clone();
-                    // The mask may have been rewritten many times since; that it was written at all is what counts.
-                    touched.wrote.cpus = touched.wrote.cpus.and_then(|_| affinity::get(*tid).ok());
                     // A run that was killed before the write that this tells of left what it had written before.
                     if let Some(given) = sched::get(*tid).ok().and_then(|now| touched.given_sched(&now)) {
                         touched.wrote.sched = Some(given);
+                    }
+                    if let Ok(Some(given)) = touched.given_mask(*tid, &self.cpuset_of(*pid)) {
+                        touched.wrote.cpus = Some(given);
                     }
                     self.left_behind(*pid, stat.start).threads.insert(*tid, touched);
                 }

@@ -49,7 +49,7 @@ impl Touched {
     ) -> Result<Option<CpuSet>, KernelError> {
         let Some(cpus) = cpus else { return Ok(None) };
         let now = affinity::get(tid)?;
-        if self.wrote.cpus.as_ref().is_some_and(|wrote| !stands(&now, wrote, cpuset)) {
+        if self.is_theirs(&now, cpuset) {
             return Ok(None);
         }
         // A mask beyond the cpuset stands as the part inside it. One that differs from what was written only in CPUs that are
@@ -66,6 +66,15 @@ impl Touched {
         Ok((!holds).then(|| cpus.clone()))
     }
 
+    /// Whether a mask is of somebody else's making. Where none was written and it is all of the cpuset, it may be that the
+    /// kernel forgot the thread's own, as those before 6.2 do.
+    fn is_theirs(&self, now: &CpuSet, cpuset: &CpuSet) -> bool {
+        match &self.wrote.cpus {
+            Some(wrote) => !stands(now, wrote, cpuset),
+            None => self.shows(now, cpuset).is_none() && now != cpuset,
+        }
+    }
+
     /// Whether somebody else has set another mask than was written.
     pub(super) fn has_another_mask(&self, tid: Tid, cpuset: &CpuSet) -> Result<bool, KernelError> {
         let Some(wrote) = &self.wrote.cpus else { return Ok(false) };
@@ -77,7 +86,7 @@ impl Touched {
     /// # Errors
     /// `ESRCH` where the thread has ended.
     pub fn yield_mask(&mut self, procfs: &Procfs, tid: Tid, cpuset: &CpuSet) -> Result<(), KernelError> {
-        if self.has_another_mask(tid, cpuset)? {
+        if self.is_theirs(&affinity::get(tid)?, cpuset) {
             self.wrote.cpus = None;
             self.before.mask = Mask::read(procfs, tid, cpuset)?;
         }
@@ -171,7 +180,7 @@ pub fn forgets_masks(procfs: &Procfs) -> bool {
 /// Whether a thread with this mask still has the one that was written: all of it, the part inside its cpuset, or what the
 /// kernel gives where no part is inside.
 pub(super) fn stands(now: &CpuSet, wrote: &CpuSet, cpuset: &CpuSet) -> bool {
-    now == wrote || *now == wrote.intersection(cpuset) || !wrote.intersects(cpuset)
+    now == wrote || *now == wrote.intersection(cpuset) || !wrote.intersects(cpuset) && cpuset.is_subset(now)
 }
 
 /// Writes a mask and reads it back.
