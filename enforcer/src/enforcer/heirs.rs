@@ -87,6 +87,13 @@ impl Late {
         *self = Late::default();
     }
 
+    /// Another plan has other numbers for its classes.
+    pub(super) fn renumber(&mut self, renumbered: &HashMap<usize, usize>) {
+        for (class, _) in self.new.values_mut().chain(self.old.values_mut()) {
+            *class = renumbered.get(class).copied().unwrap_or(NO_CLASS);
+        }
+    }
+
     fn get(&self, pid: Pid) -> Option<(usize, Estate)> {
         self.new.get(&pid).or_else(|| self.old.get(&pid)).cloned()
     }
@@ -170,9 +177,7 @@ impl Enforcer {
     pub(super) fn living(&self) -> Result<Vec<(Pid, Stat)>, KernelError> {
         // A process that ended since the list was read is not there, which is all there is to say.
         let stats = self.procfs.processes()?.into_iter().filter_map(|pid| Some((pid, self.procfs.stat(pid).ok()?)));
-        let mut living: Vec<(Pid, Stat)> = stats.filter(|(pid, stat)| !Self::is_exempt(*pid, stat)).collect();
-        living.sort_by_key(|(pid, stat)| (stat.start, *pid));
-        Ok(living)
+        Ok(parents_first(stats.filter(|(pid, stat)| !Self::is_exempt(*pid, stat)).collect()))
     }
 
     /// Makes members of all heirs that live, in the class of their makers, with what is to be undone, in the journal too. Returns
@@ -218,6 +223,46 @@ impl Enforcer {
             }
         }
         Ok(adopted)
+    }
+
+    /// A process was found before its fork was heard of, perhaps as an orphan: what it was then may be what its maker had been
+    /// given. Returns whether that was so.
+    pub(super) fn credit(&mut self, pid: Pid, maker: Pid) -> Result<bool, KernelError> {
+        let given = match self.members.get(&maker) {
+            Some(member) => member.threads.values().cloned().collect(),
+            None => self.late.get(maker).map(|(_, estate)| estate.given).unwrap_or_default(),
+        };
+        let Some(member) = self.members.get_mut(&pid) else { return Ok(false) };
+        let mut records = Vec::new();
+        for (tid, touched) in &mut member.threads {
+            if touched.credit(*tid, given.iter()).unwrap_or(false) {
+                records.push(Record::Thread { pid, tid: *tid, touched: touched.clone() });
+            }
+        }
+        self.journal.append(&records)?;
+        Ok(!records.is_empty())
+    }
+
+    /// Where a child is of a process that is in this place, and what for. One that was forked before its parent was moved is not
+    /// where that is.
+    pub(super) fn inherited_place(
+        &self,
+        child: Pid,
+        parent: Pid,
+        of_parent: (Option<Place>, Option<String>),
+    ) -> (Option<Place>, Option<String>) {
+        let group = |pid: Pid| self.cgroups_of(pid).ok().and_then(|it| Some(self.ground.path_of(&it)?.to_owned()));
+        let is_resident = self.cgroups_of(child).is_ok_and(|cgroups| self.ground.has_in_own(&cgroups));
+        let is_moved = matches!(of_parent.0, Some(Place::Moved(_)));
+        let is_beside = match group(parent) {
+            Some(there) => group(child) == Some(there),
+            None => is_resident,
+        };
+        match (is_moved, is_beside, is_resident) {
+            (true, true, _) | (false, _, false) => of_parent,
+            (_, _, true) => (Some(Place::Moved(Origin { cpuset: "/".into(), freezer: Some("/".into()) })), None),
+            (true, false, false) => (None, None),
+        }
     }
 
     /// Follows the event that somebody who is no member made a process or thread. Where the maker was one, what it made may have
@@ -288,4 +333,13 @@ impl Enforcer {
         self.members.get_mut(&pid).into_iter().for_each(|member| member.threads.extend(threads.iter().cloned()));
         Ok(true)
     }
+}
+
+/// Puts parents before their children. Start times alone do not: they are in hundredths of a second, and ids begin anew.
+fn parents_first(mut found: Vec<(Pid, Stat)>) -> Vec<(Pid, Stat)> {
+    let parents: HashMap<Pid, Pid> = found.iter().map(|(pid, stat)| (*pid, stat.parent)).collect();
+    let depth =
+        |pid: Pid| std::iter::successors(Some(pid), |pid| parents.get(pid).copied()).take(parents.len() + 1).count();
+    found.sort_by_cached_key(|(pid, stat)| (stat.start, depth(*pid), *pid));
+    found
 }

@@ -4,6 +4,7 @@
 //! the process leaves, unless the class it was in keeps its descendants. A process in no class is looked at again when its
 //! user, group or name changes, because daemons drop privileges after their exec; a member stays whatever it calls itself.
 
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use cotenant_compiler::Plan;
@@ -64,9 +65,23 @@ impl Enforcer {
         stat.is_kernel_thread() || stat.is_over() || pid == Pid::current()
     }
 
+    /// Whether a process is a member that was found before it was heard of.
+    fn is_known(&self, pid: Pid) -> bool {
+        let Some(member) = self.members.get(&pid) else { return false };
+        self.procfs.stat(pid).is_ok_and(|stat| stat.start == member.start && !stat.is_over())
+    }
+
     fn forked(&mut self, parent: Pid, parent_thread: Tid, child: Pid) -> Pass {
         let mut pass = Pass::default();
         self.late.forget(child);
+        if self.is_known(child) {
+            match self.credit(child, parent) {
+                Ok(true) => self.conform(child, &mut pass),
+                Ok(false) => {}
+                Err(error) => self.failed(child, error, &mut pass),
+            }
+            return pass;
+        }
         let Some(from) = self.members.get(&parent) else {
             self.follow_heir(parent, child, &mut pass);
             return pass;
@@ -79,17 +94,15 @@ impl Enforcer {
                 return pass;
             }
         };
-        if self.members.get(&child).is_some_and(|known| known.start == stat.start) {
-            return pass;
-        }
+        let (place, placed_for) = self.inherited_place(child, parent, (from.place.clone(), from.placed_for.clone()));
         let mut member = Member {
             start: stat.start,
             class: from.class,
             joined: Joined::Forked,
             since: SystemTime::now(),
             parent,
-            place: from.place.clone(),
-            placed_for: from.placed_for.clone(),
+            place,
+            placed_for,
             threads: Default::default(),
         };
         // It has what its parent has: the same groups, and the state of the thread that forked it.
@@ -135,12 +148,15 @@ impl Enforcer {
             return Pass::default();
         }
         if let Some(member) = self.members.get_mut(&pid) {
-            // Only the leader's id survives an exec. Where another thread called it, the leader's end was reported before,
-            // and that thread has the leader's id and start time now.
-            let caller =
-                member.threads.remove(&pid.leader()).or_else(|| member.threads.pop_first().map(|(_, last)| last));
-            let caller = caller.map(|caller| (pid.leader(), Touched { start: stat.start, ..caller }));
-            member.threads = caller.into_iter().collect();
+            // Only the leader's id survives an exec. Where another thread called it, that one has the leader's id and start
+            // time now, and no end of its own was reported. Threads that are there were made since.
+            let left = self.procfs.threads(pid).unwrap_or_default();
+            let (stays, mut ended) =
+                std::mem::take(&mut member.threads).into_iter().partition(|(tid, _)| left.binary_search(tid).is_ok());
+            member.threads = stays;
+            if let Some((_, caller)) = BTreeMap::pop_last(&mut ended) {
+                member.threads.insert(pid.leader(), Touched { start: stat.start, ..caller });
+            }
         }
         let own = self.classify(pid, &stat);
         let known = self.members.get(&pid).filter(|member| member.start == stat.start);
@@ -190,6 +206,10 @@ impl Enforcer {
             return Pass::default();
         };
         let class = member.class;
+        if self.procfs.thread_stat(process, thread).is_ok_and(|stat| !stat.is_zombie()) {
+            self.taken_over(process, thread);
+            return Pass::default();
+        }
         member.threads.remove(&thread);
         // The exit of the leader is not the end of the process while other threads live, known or not.
         if member.threads.is_empty() && self.procfs.stat(process).map_or(true, |stat| stat.is_over()) {
@@ -198,6 +218,16 @@ impl Enforcer {
         let mut pass = Pass::default();
         self.repin(class, &mut pass);
         pass
+    }
+
+    /// The id of a thread that has ended is that of another by now: of a process that came later, or of a thread that executes
+    /// a program and was another before. What it shows tells whether the record is of it.
+    fn taken_over(&mut self, pid: Pid, tid: Tid) {
+        let cpuset = self.cpuset_of(pid);
+        let Some(member) = self.members.get_mut(&pid) else { return };
+        if member.threads.get(&tid).is_some_and(|touched| !touched.stands(tid, &cpuset).unwrap_or(true)) {
+            member.threads.remove(&tid);
+        }
     }
 
     /// Drops a process that has ended.

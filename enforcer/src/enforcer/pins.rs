@@ -10,6 +10,7 @@ use crate::error::KernelError;
 use crate::hold::{self, Held, PRESENCE};
 use crate::ids::{Pid, Tid};
 use crate::journal::Record;
+use crate::member::Member;
 use crate::thread::Touched;
 
 impl Enforcer {
@@ -20,7 +21,10 @@ impl Enforcer {
 
     /// The threads of a class whose processes are in their place, in order.
     pub(super) fn placed_threads(&self, class: usize) -> Vec<(Tid, Pid)> {
-        let placed = self.members.iter().filter(|(_, member)| member.class == class && member.place.is_some());
+        // Not yet where the class of that name is another than the one a process was placed for.
+        let name = self.class(class).map(|class| &class.name);
+        let is_placed = |member: &Member| member.place.is_some() && member.placed_for.as_ref() == name;
+        let placed = self.members.iter().filter(|(_, member)| member.class == class && is_placed(member));
         let mut threads: Vec<(Tid, Pid)> =
             placed.flat_map(|(pid, member)| member.threads.keys().map(|tid| (*tid, *pid))).collect();
         threads.sort_unstable();

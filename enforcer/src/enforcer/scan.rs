@@ -53,7 +53,11 @@ impl Enforcer {
             verdicts.insert(*pid, asked.or_else(|| verdict(&self.plan, stat.has_not_execed(), own, from)));
         }
         let ended: Vec<Pid> = self.members.keys().filter(|pid| !verdicts.contains_key(pid)).copied().collect();
-        ended.into_iter().for_each(|pid| self.forget(pid));
+        for pid in ended {
+            // Of what it forked before may be heard yet.
+            self.members.get(&pid).into_iter().for_each(|member| self.late.add_leaver(pid, member, &self.ground));
+            self.forget(pid);
+        }
         let mut pass = Pass::default();
         // Everybody's class must be known before anybody is placed: a group is used only where all in it belong together.
         for (pid, stat) in &found {
@@ -91,7 +95,6 @@ impl Enforcer {
     /// As [`Enforcer::scan`].
     pub fn adopt(&mut self, plan: Plan) -> Result<Pass, KernelError> {
         // By the plan that made them what they are: what was forked and not heard of yet leaves with its maker.
-        self.late.clear();
         let (living, mut estates) = (self.living()?, Estates::of(&self.members));
         self.adopt_heirs(&living, &mut estates)?;
         self.needs = Needs::of(&plan);
@@ -109,11 +112,16 @@ impl Enforcer {
         let successions = predecessors(&old, &self.plan).into_iter().enumerate();
         let renumbered: HashMap<usize, usize> =
             successions.filter_map(|(class, before)| Some((before?, class))).collect();
+        self.late.renumber(&renumbered);
         let mut orphans = Vec::new();
         for (pid, member) in &mut self.members {
             match renumbered.get(&member.class) {
                 Some(class) => member.class = *class,
-                None => orphans.push(*pid),
+                // A number of the old plan means another class in the new one.
+                None => {
+                    member.class = NO_CLASS;
+                    orphans.push(*pid);
+                }
             }
         }
         for pid in orphans {
