@@ -49,6 +49,8 @@ pub struct Earlier {
     pub sched: Option<SchedState>,
     /// As in [`Wrote`].
     pub cpus: Option<CpuSet>,
+    /// As in [`Wrote`].
+    pub cookie: Option<Given>,
 }
 
 /// A thread of a managed process.
@@ -171,7 +173,7 @@ impl Touched {
             touched.wrote.sched = Some(given);
         }
         // A cookie is inherited; where no maker was given one, the kernel need not even be asked.
-        let mut given = makers.filter_map(|maker| maker.wrote.cookie).peekable();
+        let mut given = makers.flat_map(|maker| maker.given_cookies()).peekable();
         if let Some(first) = given.peek().copied() {
             touched.wrote.cookie = match core_sched::get(tid) {
                 Ok(now) => given.any(|given| given.stands(now)).then_some(Given::Common(now)),
@@ -192,6 +194,11 @@ impl Touched {
     /// How a child was scheduled that it made after it was given something, last or before.
     fn given_to_child(&self) -> impl Iterator<Item = SchedState> + Clone + use<> {
         [self.wrote.sched, self.wrote.earlier.sched].into_iter().flatten().map(|given| forked(&given))
+    }
+
+    /// The cookies that it was given, last and before.
+    fn given_cookies(&self) -> impl Iterator<Item = Given> + use<> {
+        [self.wrote.cookie, self.wrote.earlier.cookie].into_iter().flatten()
     }
 
     /// The mask that it was given, last or before, where it still has that.
@@ -235,15 +242,19 @@ impl Touched {
         let given = |maker: &Touched| maker.given_to_child().find(|given| same(given, &self.before.sched));
         if let Some((maker, given)) = makers.clone().find_map(|maker| Some((maker, given(maker)?))) {
             self.before.sched = maker.before.inherited().sched;
-            self.wrote.sched.get_or_insert(given);
+            if *self.wrote.sched.get_or_insert(given) != given {
+                self.wrote.earlier.sched = Some(given);
+            }
         }
         if let Mask::Only(own) = &self.before.mask
             && let Some(maker) = makers.clone().find(|maker| maker.was_given(own))
         {
-            self.wrote.cpus.get_or_insert_with(|| own.clone());
+            if self.wrote.cpus.get_or_insert_with(|| own.clone()) != own {
+                self.wrote.earlier.cpus = Some(own.clone());
+            }
             self.before.mask = maker.before.mask.clone();
         }
-        let mut given = makers.filter_map(|maker| maker.wrote.cookie).peekable();
+        let mut given = makers.flat_map(|maker| maker.given_cookies()).peekable();
         if self.wrote.cookie.is_none() && given.peek().is_some() {
             let now = core_sched::get(tid)?;
             self.wrote.cookie = given.any(|given| given.stands(now)).then_some(Given::Common(now));
@@ -256,29 +267,14 @@ impl Touched {
         [&self.wrote.cpus, &self.wrote.earlier.cpus].into_iter().flatten().any(|given| given == cpus)
     }
 
-    /// Whether the thread has all that it was given.
-    ///
-    /// # Errors
-    /// `ESRCH` where it has ended.
-    pub fn stands(&self, tid: Tid, cpuset: &CpuSet) -> Result<bool, KernelError> {
-        let is_scheduled_so = match &self.wrote.sched {
-            Some(wrote) => same(&sched::get(tid)?, wrote),
-            None => true,
-        };
-        let has_cookie = match self.wrote.cookie {
-            Some(given) => given.stands(core_sched::get(tid)?),
-            None => true,
-        };
-        Ok(is_scheduled_so && has_cookie && self.shows(&affinity::get(tid)?, cpuset).is_some())
-    }
-
     /// Keeps in mind what was written before, where something else is now. `known` is what was noted before.
     pub fn keep(&mut self, known: &Wrote) {
         let (wrote, earlier) = (&self.wrote, &known.earlier);
         let another = |differs: bool| differs.then_some(());
         let sched = another(wrote.sched != known.sched).and(known.sched).or(earlier.sched);
         let cpus = another(wrote.cpus != known.cpus).and(known.cpus.clone()).or(earlier.cpus.clone());
-        self.wrote.earlier = Earlier { sched, cpus };
+        let cookie = another(wrote.cookie != known.cookie).and(known.cookie).or(earlier.cookie);
+        self.wrote.earlier = Earlier { sched, cpus, cookie };
     }
 
     /// Compares the thread with what a class wants of it, notes what will be written, and gives the writes to make. What

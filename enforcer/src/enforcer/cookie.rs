@@ -45,9 +45,11 @@ impl Enforcer {
                     continue;
                 }
             };
-            let known = touched.wrote.cookie;
+            let former = touched.wrote.clone();
+            let known = former.cookie;
             let (step, given) = step(wish, now, known, self.cookies.holds(now));
             touched.wrote.cookie = given;
+            touched.keep(&former);
             if given != known {
                 records.push(Record::Thread { pid, tid: *tid, touched: touched.clone() });
             }

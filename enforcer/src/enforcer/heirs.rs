@@ -77,14 +77,22 @@ impl Late {
         self.new.insert(pid, (class, estate));
     }
 
+    /// Whether there is anything of the process that has or had this id.
+    pub(super) fn start_of(&self, pid: Pid) -> Option<u64> {
+        self.new.get(&pid).or_else(|| self.old.get(&pid)).map(|(_, estate)| estate.start)
+    }
+
     /// The id is free, or somebody else's.
     pub(super) fn forget(&mut self, pid: Pid) {
         self.new.remove(&pid);
         self.old.remove(&pid);
     }
 
-    pub(super) fn clear(&mut self) {
-        *self = Late::default();
+    /// Events were lost, so that an id may be another's by now: only those are kept that began then.
+    pub(super) fn keep(&mut self, began: impl Fn(Pid) -> Option<u64>) {
+        for each in [&mut self.new, &mut self.old] {
+            each.retain(|pid, (_, estate)| began(*pid) == Some(estate.start));
+        }
     }
 
     /// Another plan has other numbers for its classes.
@@ -140,7 +148,7 @@ impl Estates {
         };
         for estate in self.processes.values_mut().filter(is_there) {
             let Some(first) = estate.given.first() else { continue };
-            let earlier = Earlier { sched: None, cpus: Some(cpus.clone()) };
+            let earlier = Earlier { cpus: Some(cpus.clone()), ..Earlier::default() };
             let narrowed = Touched { wrote: Wrote { earlier, ..Wrote::default() }, ..first.clone() };
             estate.given.push(narrowed);
         }
@@ -204,7 +212,10 @@ impl Enforcer {
         let held: BTreeSet<Pid> = held.flatten().collect();
         let mut adopted = Vec::new();
         for (pid, stat) in living.iter().chain(&late) {
-            let parents = starts.get(&stat.parent).and_then(|start| estates.get(stat.parent, *start));
+            // A parent that has left made it before or after: what it has tells.
+            let left = self.late.get(stat.parent).map(|(_, estate)| estate);
+            let left = left.filter(|estate| starts.get(&stat.parent) == Some(&estate.start));
+            let parents = starts.get(&stat.parent).and_then(|start| estates.get(stat.parent, *start)).or(left.as_ref());
             let (maker, estate) = match (estates.get(*pid, stat.start), parents, class_of.get(pid)) {
                 (Some(own), ..) => (Some(*pid), own.clone()),
                 (None, Some(parents), _) => (Some(stat.parent), Estate { known: BTreeSet::new(), ..parents.clone() }),
@@ -227,7 +238,7 @@ impl Enforcer {
 
     /// A process was found before its fork was heard of, perhaps as an orphan: what it was then may be what its maker had been
     /// given. Returns whether that was so.
-    pub(super) fn credit(&mut self, pid: Pid, maker: Pid) -> Result<bool, KernelError> {
+    pub(super) fn credit(&mut self, pid: Pid, stat: &Stat, maker: Pid) -> Result<bool, KernelError> {
         let given = match self.members.get(&maker) {
             Some(member) => member.threads.values().cloned().collect(),
             None => self.late.get(maker).map(|(_, estate)| estate.given).unwrap_or_default(),
@@ -239,8 +250,27 @@ impl Enforcer {
                 records.push(Record::Thread { pid, tid: *tid, touched: touched.clone() });
             }
         }
+        let class = member.class;
         self.journal.append(&records)?;
-        Ok(!records.is_empty())
+        let estate = Estate { given, ..Estate::default() };
+        Ok(self.take_on(pid, stat, class, &estate, false)? || !records.is_empty())
+    }
+
+    /// Makes a member of a process whose fork nobody has heard of, in no class yet, where it has something of its parent.
+    ///
+    /// # Errors
+    /// Where the journal cannot be written.
+    pub(super) fn adopt_unless_known(&mut self, pid: Pid, stat: &Stat) -> Result<(), KernelError> {
+        if self.members.get(&pid).is_some_and(|member| member.start == stat.start) {
+            return Ok(());
+        }
+        let parent = self.members.get(&stat.parent).filter(|parent| parent.start <= stat.start);
+        let Some(mut estate) = parent.and_then(|it| Estates::of([(&pid, it)]).processes.remove(&pid)) else {
+            return Ok(());
+        };
+        estate.known.clear();
+        let is_resident = self.cgroups_of(pid).is_ok_and(|cgroups| self.ground.has_in_own(&cgroups));
+        self.take_on(pid, stat, NO_CLASS, &estate, is_resident).map(drop)
     }
 
     /// Where a child is of a process that is in this place, and what for. One that was forked before its parent was moved is not
@@ -252,9 +282,11 @@ impl Enforcer {
         of_parent: (Option<Place>, Option<String>),
     ) -> (Option<Place>, Option<String>) {
         let group = |pid: Pid| self.cgroups_of(pid).ok().and_then(|it| Some(self.ground.path_of(&it)?.to_owned()));
+        // An orphan's parent says nothing.
+        let there = self.members.get(&parent).and_then(|_| group(parent));
         let is_resident = self.cgroups_of(child).is_ok_and(|cgroups| self.ground.has_in_own(&cgroups));
         let is_moved = matches!(of_parent.0, Some(Place::Moved(_)));
-        let is_beside = match group(parent) {
+        let is_beside = match there {
             Some(there) => group(child) == Some(there),
             None => is_resident,
         };
@@ -313,7 +345,8 @@ impl Enforcer {
         if threads.is_empty() && !(is_new && is_resident) {
             return Ok(false);
         }
-        let place = estate.place.clone();
+        let of_maker = (estate.place.clone(), estate.placed_for.clone());
+        let (place, placed_for) = self.inherited_place(pid, stat.parent, of_maker);
         let process = match &place {
             Some(Place::Moved(origin)) if is_new => {
                 Some(Record::Process { pid, start: stat.start, origin: origin.clone() })
@@ -323,7 +356,6 @@ impl Enforcer {
         let thread = |(tid, touched): &(Tid, Touched)| Record::Thread { pid, tid: *tid, touched: touched.clone() };
         let records: Vec<Record> = process.into_iter().chain(threads.iter().map(thread)).collect();
         self.journal.append(&records)?;
-        let placed_for = estate.placed_for.clone();
         if is_new {
             let (start, parent, joined) = (stat.start, stat.parent, Joined::Forked);
             let since = std::time::SystemTime::now();

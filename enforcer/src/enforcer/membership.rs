@@ -65,17 +65,21 @@ impl Enforcer {
         stat.is_kernel_thread() || stat.is_over() || pid == Pid::current()
     }
 
-    /// Whether a process is a member that was found before it was heard of.
-    fn is_known(&self, pid: Pid) -> bool {
-        let Some(member) = self.members.get(&pid) else { return false };
-        self.procfs.stat(pid).is_ok_and(|stat| stat.start == member.start && !stat.is_over())
+    /// The facts of a process that became a member before its fork was heard of.
+    fn found_before(&self, pid: Pid) -> Option<Stat> {
+        let start = self.members.get(&pid)?.start;
+        self.procfs.stat(pid).ok().filter(|stat| stat.start == start && !stat.is_over())
     }
 
     fn forked(&mut self, parent: Pid, parent_thread: Tid, child: Pid) -> Pass {
         let mut pass = Pass::default();
-        self.late.forget(child);
-        if self.is_known(child) {
-            match self.credit(child, parent) {
+        // What a look found ended may have been forked after the events that are heard now.
+        let known = self.late.start_of(child);
+        if self.procfs.stat(child).is_ok_and(|stat| known.is_some_and(|start| start != stat.start)) {
+            self.late.forget(child);
+        }
+        if let Some(stat) = self.found_before(child) {
+            match self.credit(child, &stat, parent) {
                 Ok(true) => self.conform(child, &mut pass),
                 Ok(false) => {}
                 Err(error) => self.failed(child, error, &mut pass),
@@ -206,11 +210,12 @@ impl Enforcer {
             return Pass::default();
         };
         let class = member.class;
-        if self.procfs.thread_stat(process, thread).is_ok_and(|stat| !stat.is_zombie()) {
-            self.taken_over(process, thread);
-            return Pass::default();
-        }
-        member.threads.remove(&thread);
+        // An id that is somebody's may be another's by now: of a process that came later, or of a thread that executes a program.
+        // The event about that comes next, and where it was heard of before, the record is of the one that lives.
+        let now = self.procfs.thread_stat(process, thread).ok().filter(|stat| !stat.is_zombie());
+        member
+            .threads
+            .retain(|tid, touched| *tid != thread || now.as_ref().is_some_and(|it| it.start == touched.start));
         // The exit of the leader is not the end of the process while other threads live, known or not.
         if member.threads.is_empty() && self.procfs.stat(process).map_or(true, |stat| stat.is_over()) {
             self.forget(process);
@@ -218,16 +223,6 @@ impl Enforcer {
         let mut pass = Pass::default();
         self.repin(class, &mut pass);
         pass
-    }
-
-    /// The id of a thread that has ended is that of another by now: of a process that came later, or of a thread that executes
-    /// a program and was another before. What it shows tells whether the record is of it.
-    fn taken_over(&mut self, pid: Pid, tid: Tid) {
-        let cpuset = self.cpuset_of(pid);
-        let Some(member) = self.members.get_mut(&pid) else { return };
-        if member.threads.get(&tid).is_some_and(|touched| !touched.stands(tid, &cpuset).unwrap_or(true)) {
-            member.threads.remove(&tid);
-        }
     }
 
     /// Drops a process that has ended.
@@ -269,6 +264,9 @@ impl Enforcer {
         let mut pass = Pass::default();
         if self.members.get(&pid).is_some_and(|member| member.start != stat.start) {
             self.forget(pid);
+        }
+        if let Err(error) = self.adopt_unless_known(pid, stat) {
+            self.failed(pid, error, &mut pass);
         }
         let before = self.members.get(&pid).map(|member| member.class);
         match verdict {

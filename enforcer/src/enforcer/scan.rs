@@ -30,7 +30,7 @@ impl Enforcer {
     /// # Errors
     /// Where `/proc` itself cannot be listed.
     pub fn scan(&mut self) -> Result<Pass, KernelError> {
-        self.late.clear();
+        self.late.keep(|pid| self.procfs.stat(pid).ok().map(|stat| stat.start));
         let estates = Estates::of(&self.members);
         self.look(Heritage::Recorded, estates)
     }

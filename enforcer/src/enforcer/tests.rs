@@ -7,6 +7,7 @@ mod heirs;
 mod insisting;
 mod machine;
 mod moving;
+mod orders;
 mod restating;
 mod reuse;
 mod staying;

@@ -100,6 +100,7 @@ impl Record {
                     earlier: Earlier {
                         sched: optional(get("earlier").unwrap_or("-"), parse_sched)?,
                         cpus: optional(get("earlier-cpus").unwrap_or("-"), |list| list.parse().ok())?,
+                        cookie: optional(get("earlier-cookie").unwrap_or("-"), parse_cookie)?,
                     },
                 };
                 let touched = Touched { start: start()?, before, wrote };
@@ -136,9 +137,10 @@ impl fmt::Display for Record {
                 let cpus = wrote.cpus.as_ref().map_or_else(|| "-".to_owned(), CpuSet::to_string);
                 write!(f, " wrote={sched} cpus={cpus}")?;
                 wrote.cookie.map_or(Ok(()), |given| write!(f, " cookie={}", print_cookie(given)))?;
-                let Earlier { sched, cpus } = &wrote.earlier;
+                let Earlier { sched, cpus, cookie } = &wrote.earlier;
                 sched.as_ref().map_or(Ok(()), |sched| write!(f, " earlier={}", print_sched(sched)))?;
-                cpus.as_ref().map_or(Ok(()), |cpus| write!(f, " earlier-cpus={cpus}"))
+                cpus.as_ref().map_or(Ok(()), |cpus| write!(f, " earlier-cpus={cpus}"))?;
+                cookie.map_or(Ok(()), |given| write!(f, " earlier-cookie={}", print_cookie(given)))
             }
             Record::Group { path, before, wrote, frozen } => {
                 let frozen = u8::from(*frozen);

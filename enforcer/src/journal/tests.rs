@@ -33,7 +33,11 @@ fn every_record_is_read_as_it_was_written() {
         sched: Some(SchedState::of(SchedPolicy::Idle)),
         cpus: Some("2".parse().unwrap()),
         cookie: Some(Given::Own(Cookie(0xfedc_ba98_7654_3210))),
-        earlier: Earlier { sched: Some(SchedState::of(SchedPolicy::Batch)), cpus: Some("0-1".parse().unwrap()) },
+        earlier: Earlier {
+            sched: Some(SchedState::of(SchedPolicy::Batch)),
+            cpus: Some("0-1".parse().unwrap()),
+            cookie: Some(Given::Common(Cookie(7))),
+        },
     };
     for record in [thread(4, Wrote::default()), thread(4, wrote), process(5), group("/x")] {
         let line = record.to_string();
