@@ -51,6 +51,8 @@ pub struct Earlier {
     pub cpus: Option<CpuSet>,
     /// As in [`Wrote`].
     pub cookie: Option<Given>,
+    /// What the thread was before that, where it was something else: somebody changed it since.
+    pub was: Option<Before>,
 }
 
 /// A thread of a managed process.
@@ -155,19 +157,17 @@ impl Touched {
         let shown = makers.clone().filter_map(|maker| Some((maker, maker.shows(&mask, cpuset)?)));
         let of_maker = shown.clone().find(|(_, given)| given.is_some()).or_else(|| shown.clone().next());
         let (asked, cpus) = match of_maker {
-            Some((maker, given)) => (maker.before.mask.clone(), given.cloned()),
+            Some((maker, given)) => (maker.asked_before(given).clone(), given.cloned()),
             None => (Mask::read(procfs, tid, cpuset)?, None),
         };
         let before = Before { sched: now, mask: asked };
         let mut touched = Touched { start, before, wrote: Wrote { cpus, ..Wrote::default() } };
-        let given = makers.clone().flat_map(|maker| maker.given_to_child().map(move |given| (maker, given)));
+        let given = makers.clone().flat_map(Touched::given_to_child);
         let scheduled_so = given.clone().find(|(_, given)| same(&now, given));
         // Where somebody has changed the nice value since, the policy is of the class all the same.
-        let has_policy = |(maker, given): &(&Touched, SchedState)| {
-            same_policy(&now, given) && !same_policy(given, &maker.before.sched)
-        };
-        if let Some((maker, given)) = scheduled_so.or_else(|| given.clone().find(has_policy)) {
-            let before = SchedState { clamps: now.clamps, ..maker.before.inherited().sched };
+        let has_policy = |(was, given): &(SchedState, SchedState)| same_policy(&now, given) && !same_policy(given, was);
+        if let Some((was, given)) = scheduled_so.or_else(|| given.clone().find(has_policy)) {
+            let before = SchedState { clamps: now.clamps, ..was };
             let nice = if scheduled_so.is_some() { before.nice } else { now.nice };
             touched.before.sched = SchedState { nice, ..before };
             touched.wrote.sched = Some(given);
@@ -191,9 +191,26 @@ impl Touched {
         [self.wrote.sched, self.wrote.earlier.sched].into_iter().flatten().find(|given| same(now, given))
     }
 
-    /// How a child was scheduled that it made after it was given something, last or before.
-    fn given_to_child(&self) -> impl Iterator<Item = SchedState> + Clone + use<> {
-        [self.wrote.sched, self.wrote.earlier.sched].into_iter().flatten().map(|given| forked(&given))
+    /// How a child was scheduled that it made after it was given something, last or before, and how it would have been.
+    fn given_to_child(&self) -> impl Iterator<Item = (SchedState, SchedState)> + Clone + use<> {
+        let was = self.wrote.earlier.was.as_ref().unwrap_or(&self.before);
+        let given = [(self.before.sched, self.wrote.sched), (was.sched, self.wrote.earlier.sched)];
+        given.into_iter().filter_map(|(was, given)| Some((forked(&was), forked(&given?))))
+    }
+
+    /// What it had asked for before it was given this mask.
+    fn asked_before(&self, given: Option<&CpuSet>) -> &Mask {
+        let is_last = given.is_none() || self.wrote.cpus.as_ref() == given;
+        let was = self.wrote.earlier.was.as_ref().filter(|_| !is_last);
+        &was.unwrap_or(&self.before).mask
+    }
+
+    /// What can be said of its children by what they show alone: of those of one that resets on fork, nothing.
+    #[must_use]
+    pub fn of_nobody_in_particular(mut self) -> Touched {
+        self.wrote.sched = self.wrote.sched.filter(|given| !given.reset_on_fork);
+        self.wrote.earlier.sched = self.wrote.earlier.sched.filter(|given| !given.reset_on_fork);
+        self
     }
 
     /// The cookies that it was given, last and before.
@@ -239,9 +256,9 @@ impl Touched {
         makers: impl Iterator<Item = &'a Touched> + Clone,
     ) -> Result<bool, KernelError> {
         let before = self.clone();
-        let given = |maker: &Touched| maker.given_to_child().find(|given| same(given, &self.before.sched));
-        if let Some((maker, given)) = makers.clone().find_map(|maker| Some((maker, given(maker)?))) {
-            self.before.sched = maker.before.inherited().sched;
+        let shows = |(_, given): &(SchedState, SchedState)| same(given, &self.before.sched);
+        if let Some((was, given)) = makers.clone().flat_map(Touched::given_to_child).find(shows) {
+            self.before.sched = was;
             if *self.wrote.sched.get_or_insert(given) != given {
                 self.wrote.earlier.sched = Some(given);
             }
@@ -252,7 +269,7 @@ impl Touched {
             if self.wrote.cpus.get_or_insert_with(|| own.clone()) != own {
                 self.wrote.earlier.cpus = Some(own.clone());
             }
-            self.before.mask = maker.before.mask.clone();
+            self.before.mask = maker.asked_before(Some(own)).clone();
         }
         let mut given = makers.flat_map(|maker| maker.given_cookies()).peekable();
         if self.wrote.cookie.is_none() && given.peek().is_some() {
@@ -267,14 +284,21 @@ impl Touched {
         [&self.wrote.cpus, &self.wrote.earlier.cpus].into_iter().flatten().any(|given| given == cpus)
     }
 
-    /// Keeps in mind what was written before, where something else is now. `known` is what was noted before.
-    pub fn keep(&mut self, known: &Wrote) {
-        let (wrote, earlier) = (&self.wrote, &known.earlier);
+    /// Keeps in mind what was written before, where something else is now. `former` is what was noted before.
+    pub fn keep(&mut self, former: &Touched) {
+        let (wrote, known, earlier) = (&self.wrote, &former.wrote, &former.wrote.earlier);
         let another = |differs: bool| differs.then_some(());
         let sched = another(wrote.sched != known.sched).and(known.sched).or(earlier.sched);
         let cpus = another(wrote.cpus != known.cpus).and(known.cpus.clone()).or(earlier.cpus.clone());
         let cookie = another(wrote.cookie != known.cookie).and(known.cookie).or(earlier.cookie);
-        self.wrote.earlier = Earlier { sched, cpus, cookie };
+        let was = earlier.was.as_ref().unwrap_or(&former.before);
+        let was = Before {
+            sched: if wrote.sched == known.sched { was.sched } else { former.before.sched },
+            mask: if wrote.cpus == known.cpus { &was.mask } else { &former.before.mask }.clone(),
+        };
+        let has_earlier = sched.is_some() || cpus.is_some();
+        let was = Some(was).filter(|was| has_earlier && *was != self.before);
+        self.wrote.earlier = Earlier { sched, cpus, cookie, was };
     }
 
     /// Compares the thread with what a class wants of it, notes what will be written, and gives the writes to make. What

@@ -50,7 +50,11 @@ impl Enforcer {
         let has_been =
             |member: &Member| member.placed_for.is_some() || member.place.is_some() || !member.threads.is_empty();
         let placed = self.members.get(&pid).is_some_and(has_been);
-        if placed { self.undo(pid) } else { Ok(()) }
+        if !placed {
+            return Ok(());
+        }
+        self.members.get(&pid).into_iter().for_each(|member| self.late.add_leaver(pid, member, &self.ground));
+        self.undo(pid)
     }
 
     fn try_conform(&mut self, pid: Pid, class: &str, placement: &Placement) -> Result<(), KernelError> {
@@ -267,7 +271,8 @@ impl Enforcer {
         let (mut todos, mut records, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         let attended = member.threads.iter_mut().filter(|(tid, _)| only.is_none_or(|only| only == **tid));
         for (tid, touched) in attended {
-            let known = touched.wrote.clone();
+            let former = touched.clone();
+            let known = former.wrote.clone();
             let wish = match stays.get(tid) {
                 Some(Stay::On(cpu)) if share.contains(*cpu) => Ok(Some([*cpu].into_iter().collect())),
                 _ => mask(placement, &place, &share, touched, *tid, &everything),
@@ -289,7 +294,7 @@ impl Enforcer {
                 Ok(todo) => todos.push(((pid, *tid, touched.start), todo, known.clone())),
                 Err(error) => refused.push((*tid, error)),
             }
-            touched.keep(&known);
+            touched.keep(&former);
             if touched.wrote != known {
                 records.push(Record::Thread { pid, tid: *tid, touched: touched.clone() });
             }

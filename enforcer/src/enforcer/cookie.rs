@@ -45,8 +45,8 @@ impl Enforcer {
                     continue;
                 }
             };
-            let former = touched.wrote.clone();
-            let known = former.cookie;
+            let former = touched.clone();
+            let known = former.wrote.cookie;
             let (step, given) = step(wish, now, known, self.cookies.holds(now));
             touched.wrote.cookie = given;
             touched.keep(&former);

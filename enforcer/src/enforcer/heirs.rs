@@ -160,8 +160,8 @@ impl Estates {
 
     /// What anybody was given.
     fn of_all(&self) -> Estate {
-        let given = self.processes.values().flat_map(|estate| estate.given.iter().cloned()).collect();
-        Estate { given, ..Estate::default() }
+        let given = self.processes.values().flat_map(|estate| estate.given.iter().cloned());
+        Estate { given: given.map(Touched::of_nobody_in_particular).collect(), ..Estate::default() }
     }
 
     /// What somebody in the group of a class was given whose maker is not known: what others there were, before all else.
@@ -171,7 +171,11 @@ impl Estates {
         Estate {
             place: Some(Place::Moved(Origin { cpuset: "/".into(), freezer: Some("/".into()) })),
             placed_for: Some(class.to_owned()),
-            given: there.into_iter().chain(elsewhere).flat_map(|estate| estate.given.iter().cloned()).collect(),
+            given: there
+                .into_iter()
+                .chain(elsewhere)
+                .flat_map(|estate| estate.given.iter().cloned().map(Touched::of_nobody_in_particular))
+                .collect(),
             ..Estate::default()
         }
     }
@@ -228,6 +232,9 @@ impl Enforcer {
                 None => self.plan.classes.iter().position(|class| Some(&class.name) == estate.placed_for.as_ref()),
             };
             let class = class.unwrap_or(NO_CLASS);
+            // Whoever shows nothing of it any more may have made others before.
+            let left = Estate { start: stat.start, known: BTreeSet::new(), ..estate.clone() };
+            estates.processes.entry(*pid).or_insert(left);
             if self.take_on(*pid, stat, class, &estate, class_of.contains_key(pid))? {
                 self.members.get(pid).into_iter().for_each(|member| estates.add(*pid, member));
                 adopted.push(*pid);
@@ -236,13 +243,19 @@ impl Enforcer {
         Ok(adopted)
     }
 
+    /// What a process has been given, first what this thread of it was.
+    pub(super) fn given_to(&self, maker: Pid, first: Tid) -> Vec<Touched> {
+        let threads = self.members.get(&maker).map(|member| &member.threads);
+        let first = threads.and_then(|threads| threads.get(&first)).into_iter();
+        let given: Vec<Touched> = first.chain(threads.into_iter().flat_map(|it| it.values())).cloned().collect();
+        let left = self.late.get(maker).map(|(_, estate)| estate.given).unwrap_or_default();
+        given.into_iter().chain(left).collect()
+    }
+
     /// A process was found before its fork was heard of, perhaps as an orphan: what it was then may be what its maker had been
     /// given. Returns whether that was so.
     pub(super) fn credit(&mut self, pid: Pid, stat: &Stat, maker: Pid) -> Result<bool, KernelError> {
-        let given = match self.members.get(&maker) {
-            Some(member) => member.threads.values().cloned().collect(),
-            None => self.late.get(maker).map(|(_, estate)| estate.given).unwrap_or_default(),
-        };
+        let given = self.given_to(maker, maker.leader());
         let Some(member) = self.members.get_mut(&pid) else { return Ok(false) };
         let mut records = Vec::new();
         for (tid, touched) in &mut member.threads {

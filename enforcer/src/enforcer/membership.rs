@@ -111,10 +111,11 @@ impl Enforcer {
         };
         // It has what its parent has: the same groups, and the state of the thread that forked it.
         let mut records = Vec::new();
-        if !from.threads.is_empty() {
-            let makers = from.threads.get(&parent_thread).into_iter().chain(from.threads.values());
+        let makers = self.given_to(parent, parent_thread);
+        if !makers.is_empty() {
             let cpuset = self.cpuset_of(child);
-            let Ok(touched) = Touched::inherited(&self.procfs, child.leader(), stat.start, makers, &cpuset) else {
+            let Ok(touched) = Touched::inherited(&self.procfs, child.leader(), stat.start, makers.iter(), &cpuset)
+            else {
                 self.late.add_child(child, from);
                 return pass;
             };

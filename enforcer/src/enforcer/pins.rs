@@ -56,9 +56,10 @@ impl Enforcer {
         let (one, cpuset): (CpuSet, CpuSet) = ([cpu].into_iter().collect(), self.cpuset_of(pid));
         let touched = self.members.get_mut(&pid).and_then(|member| member.threads.get_mut(&tid));
         let Some(touched) = touched else { return Ok(()) };
-        let known = touched.wrote.clone();
+        let former = touched.clone();
+        let known = former.wrote.clone();
         let mut todo = touched.intend_cpus(tid, &one, &cpuset)?;
-        touched.keep(&known);
+        touched.keep(&former);
         if touched.wrote == known && todo.is_empty() {
             return Ok(());
         }

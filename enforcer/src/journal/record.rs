@@ -87,11 +87,7 @@ impl Record {
                 Record::Process { pid: pid()?, start: start()?, origin }
             }
             "thread" => {
-                let mask = match get("mask")? {
-                    "any" => Mask::Any,
-                    list => Mask::Only(list.parse().ok()?),
-                };
-                let before = Before { sched: parse_sched(get("sched")?)?, mask };
+                let before = Before { sched: parse_sched(get("sched")?)?, mask: parse_mask(get("mask")?)? };
                 let wrote = Wrote {
                     sched: optional(get("wrote")?, parse_sched)?,
                     cpus: optional(get("cpus")?, |list| list.parse().ok())?,
@@ -101,6 +97,12 @@ impl Record {
                         sched: optional(get("earlier").unwrap_or("-"), parse_sched)?,
                         cpus: optional(get("earlier-cpus").unwrap_or("-"), |list| list.parse().ok())?,
                         cookie: optional(get("earlier-cookie").unwrap_or("-"), parse_cookie)?,
+                        was: match (get("was"), get("was-mask")) {
+                            (Some(sched), Some(mask)) => {
+                                Some(Before { sched: parse_sched(sched)?, mask: parse_mask(mask)? })
+                            }
+                            _ => None,
+                        },
                     },
                 };
                 let touched = Touched { start: start()?, before, wrote };
@@ -129,18 +131,17 @@ impl fmt::Display for Record {
             Record::Thread { pid, tid, touched } => {
                 let Touched { start, before, wrote } = touched;
                 write!(f, "thread pid={pid} tid={tid} start={start} sched={}", print_sched(&before.sched))?;
-                match &before.mask {
-                    Mask::Any => f.write_str(" mask=any")?,
-                    Mask::Only(cpus) => write!(f, " mask={cpus}")?,
-                }
+                write!(f, " mask={}", print_mask(&before.mask))?;
                 let sched = wrote.sched.as_ref().map_or_else(|| "-".to_owned(), print_sched);
                 let cpus = wrote.cpus.as_ref().map_or_else(|| "-".to_owned(), CpuSet::to_string);
                 write!(f, " wrote={sched} cpus={cpus}")?;
                 wrote.cookie.map_or(Ok(()), |given| write!(f, " cookie={}", print_cookie(given)))?;
-                let Earlier { sched, cpus, cookie } = &wrote.earlier;
+                let Earlier { sched, cpus, cookie, was } = &wrote.earlier;
                 sched.as_ref().map_or(Ok(()), |sched| write!(f, " earlier={}", print_sched(sched)))?;
                 cpus.as_ref().map_or(Ok(()), |cpus| write!(f, " earlier-cpus={cpus}"))?;
-                cookie.map_or(Ok(()), |given| write!(f, " earlier-cookie={}", print_cookie(given)))
+                cookie.map_or(Ok(()), |given| write!(f, " earlier-cookie={}", print_cookie(given)))?;
+                let was = was.as_ref().map(|was| (print_sched(&was.sched), print_mask(&was.mask)));
+                was.map_or(Ok(()), |(sched, mask)| write!(f, " was={sched} was-mask={mask}"))
             }
             Record::Group { path, before, wrote, frozen } => {
                 let frozen = u8::from(*frozen);
@@ -182,6 +183,20 @@ pub(super) fn fold(records: impl Iterator<Item = Record>) -> Vec<Record> {
 /// `-` is none, and anything that cannot be read spoils the line.
 fn optional<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
     if text == "-" { Some(None) } else { parse(text).map(Some) }
+}
+
+fn print_mask(mask: &Mask) -> String {
+    match mask {
+        Mask::Any => "any".to_owned(),
+        Mask::Only(cpus) => cpus.to_string(),
+    }
+}
+
+fn parse_mask(text: &str) -> Option<Mask> {
+    Some(match text {
+        "any" => Mask::Any,
+        list => Mask::Only(list.parse().ok()?),
+    })
 }
 
 fn print_cookie(given: Given) -> String {

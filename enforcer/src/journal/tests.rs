@@ -37,6 +37,7 @@ fn every_record_is_read_as_it_was_written() {
             sched: Some(SchedState::of(SchedPolicy::Batch)),
             cpus: Some("0-1".parse().unwrap()),
             cookie: Some(Given::Common(Cookie(7))),
+            was: Some(Before { sched: SchedState::of(SchedPolicy::Idle), mask: Mask::Only("2".parse().unwrap()) }),
         },
     };
     for record in [thread(4, Wrote::default()), thread(4, wrote), process(5), group("/x")] {
