@@ -284,6 +284,19 @@ impl Touched {
         [&self.wrote.cpus, &self.wrote.earlier.cpus].into_iter().flatten().any(|given| given == cpus)
     }
 
+    /// Whether the thread has all that it was given.
+    ///
+    /// # Errors
+    /// `ESRCH` where it has ended.
+    pub fn stands(&self, tid: Tid, cpuset: &CpuSet) -> Result<bool, KernelError> {
+        let has_cookie = match self.wrote.cookie {
+            Some(given) => given.stands(core_sched::get(tid)?),
+            None => true,
+        };
+        let has_mask = self.shows(&affinity::get(tid)?, cpuset).is_some();
+        Ok(has_cookie && has_mask && self.is_scheduled_otherwise(tid)?.is_none())
+    }
+
     /// Keeps in mind what was written before, where something else is now. `former` is what was noted before.
     pub fn keep(&mut self, former: &Touched) {
         let (wrote, known, earlier) = (&self.wrote, &former.wrote, &former.wrote.earlier);

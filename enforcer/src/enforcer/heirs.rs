@@ -219,10 +219,14 @@ impl Enforcer {
             // A parent that has left made it before or after: what it has tells.
             let left = self.late.get(stat.parent).map(|(_, estate)| estate);
             let left = left.filter(|estate| starts.get(&stat.parent) == Some(&estate.start));
-            let parents = starts.get(&stat.parent).and_then(|start| estates.get(stat.parent, *start)).or(left.as_ref());
+            let parents = starts.get(&stat.parent).and_then(|start| estates.get(stat.parent, *start)).cloned();
+            let parents = match (parents, left) {
+                (Some(now), Some(left)) => Some(Estate { given: [now.given, left.given].concat(), ..now }),
+                (now, left) => now.or(left),
+            };
             let (maker, estate) = match (estates.get(*pid, stat.start), parents, class_of.get(pid)) {
                 (Some(own), ..) => (Some(*pid), own.clone()),
-                (None, Some(parents), _) => (Some(stat.parent), Estate { known: BTreeSet::new(), ..parents.clone() }),
+                (None, Some(parents), _) => (Some(stat.parent), Estate { known: BTreeSet::new(), ..parents }),
                 (None, None, Some(class)) => (None, estates.of_class(class)),
                 (None, None, None) if held.contains(pid) => (None, estates.of_all()),
                 (None, None, None) => continue,

@@ -152,6 +152,7 @@ impl Enforcer {
         if Self::is_exempt(pid, &stat) {
             return Pass::default();
         }
+        let cpuset = self.members.get(&pid).map(|_| self.cpuset_of(pid)).unwrap_or_default();
         if let Some(member) = self.members.get_mut(&pid) {
             // Only the leader's id survives an exec. Where another thread called it, that one has the leader's id and start
             // time now, and no end of its own was reported. Threads that are there were made since.
@@ -159,7 +160,11 @@ impl Enforcer {
             let (stays, mut ended) =
                 std::mem::take(&mut member.threads).into_iter().partition(|(tid, _)| left.binary_search(tid).is_ok());
             member.threads = stays;
-            if let Some((_, caller)) = BTreeMap::pop_last(&mut ended) {
+            // Others may have ended since the exec that is heard of now.
+            let is_of_leader = |touched: &Touched| touched.stands(pid.leader(), &cpuset).unwrap_or(true);
+            if !member.threads.get(&pid.leader()).is_some_and(is_of_leader)
+                && let Some((_, caller)) = BTreeMap::pop_last(&mut ended)
+            {
                 member.threads.insert(pid.leader(), Touched { start: stat.start, ..caller });
             }
         }
