@@ -224,8 +224,11 @@ impl Enforcer {
                 (Some(now), Some(left)) => Some(Estate { given: [now.given, left.given].concat(), ..now }),
                 (now, left) => now.or(left),
             };
-            let (maker, estate) = match (estates.get(*pid, stat.start), parents, class_of.get(pid)) {
-                (Some(own), ..) => (Some(*pid), own.clone()),
+            let own = self.late.get(*pid).map(|(_, estate)| estate).filter(|estate| estate.start == stat.start);
+            let own = own.map(|estate| Estate { known: BTreeSet::new(), ..estate });
+            let own = estates.get(*pid, stat.start).cloned().or(own);
+            let (maker, estate) = match (own, parents, class_of.get(pid)) {
+                (Some(own), ..) => (Some(*pid), own),
                 (None, Some(parents), _) => (Some(stat.parent), Estate { known: BTreeSet::new(), ..parents }),
                 (None, None, Some(class)) => (None, estates.of_class(class)),
                 (None, None, None) if held.contains(pid) => (None, estates.of_all()),
@@ -282,9 +285,10 @@ impl Enforcer {
             return Ok(());
         }
         let parent = self.members.get(&stat.parent).filter(|parent| parent.start <= stat.start);
-        let Some(mut estate) = parent.and_then(|it| Estates::of([(&pid, it)]).processes.remove(&pid)) else {
-            return Ok(());
-        };
+        let of_parent = parent.and_then(|it| Estates::of([(&pid, it)]).processes.remove(&pid));
+        // A thread that it made while it was put back may be its leader now.
+        let own = self.late.get(pid).map(|(_, estate)| estate).filter(|estate| estate.start == stat.start);
+        let Some(mut estate) = own.or(of_parent) else { return Ok(()) };
         estate.known.clear();
         let is_resident = self.cgroups_of(pid).is_ok_and(|cgroups| self.ground.has_in_own(&cgroups));
         self.take_on(pid, stat, NO_CLASS, &estate, is_resident).map(drop)
