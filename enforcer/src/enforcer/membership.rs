@@ -157,14 +157,17 @@ impl Enforcer {
             // Only the leader's id survives an exec. Where another thread called it, that one has the leader's id and start
             // time now, and no end of its own was reported. Threads that are there were made since.
             let left = self.procfs.threads(pid).unwrap_or_default();
-            let (stays, mut ended) =
+            let (stays, mut ended): (BTreeMap<_, _>, BTreeMap<_, _>) =
                 std::mem::take(&mut member.threads).into_iter().partition(|(tid, _)| left.binary_search(tid).is_ok());
             member.threads = stays;
             // Others may have ended since the exec that is heard of now.
-            let is_of_leader = |touched: &Touched| touched.stands(pid.leader(), &cpuset).unwrap_or(true);
-            if !member.threads.get(&pid.leader()).is_some_and(is_of_leader)
-                && let Some((_, caller)) = BTreeMap::pop_last(&mut ended)
-            {
+            let is_here = |touched: &Touched| touched.stands(pid.leader(), &cpuset).unwrap_or(true);
+            let caller = ended.iter().rev().find(|(_, touched)| is_here(touched)).map(|(tid, _)| *tid);
+            let caller = caller.or_else(|| {
+                let has_own = member.threads.get(&pid.leader()).is_some_and(is_here);
+                ended.keys().next_back().filter(|_| !has_own).copied()
+            });
+            if let Some(caller) = caller.and_then(|caller| ended.remove(&caller)) {
                 member.threads.insert(pid.leader(), Touched { start: stat.start, ..caller });
             }
         }
@@ -210,7 +213,7 @@ impl Enforcer {
     fn exited(&mut self, process: Pid, thread: Tid) -> Pass {
         let Some(member) = self.members.get_mut(&process) else {
             self.failures.remove(&process);
-            if thread.leads(process) {
+            if thread.leads(process) && self.procfs.stat(process).map_or(true, |stat| stat.is_over()) {
                 self.late.forget(process);
             }
             return Pass::default();
