@@ -48,6 +48,8 @@ pub(super) struct Late {
     new: HashMap<Pid, (usize, Estate)>,
     old: HashMap<Pid, (usize, Estate)>,
     turned: Option<Instant>,
+    /// Those whose leader's id another thread has by now: the event that tells of its exec comes next.
+    pub(super) overtaken: BTreeSet<Pid>,
 }
 
 /// No event is as late as this.

@@ -160,13 +160,11 @@ impl Enforcer {
             let (stays, mut ended): (BTreeMap<_, _>, BTreeMap<_, _>) =
                 std::mem::take(&mut member.threads).into_iter().partition(|(tid, _)| left.binary_search(tid).is_ok());
             member.threads = stays;
-            // Others may have ended since the exec that is heard of now.
+            // Others may have ended since the exec that is heard of now: where the leader called it, its end was not reported.
             let is_here = |touched: &Touched| touched.stands(pid.leader(), &cpuset).unwrap_or(true);
+            let is_other = self.late.overtaken.remove(&pid) || !member.threads.contains_key(&pid.leader());
             let caller = ended.iter().rev().find(|(_, touched)| is_here(touched)).map(|(tid, _)| *tid);
-            let caller = caller.or_else(|| {
-                let has_own = member.threads.get(&pid.leader()).is_some_and(is_here);
-                ended.keys().next_back().filter(|_| !has_own).copied()
-            });
+            let caller = caller.or_else(|| ended.keys().next_back().copied()).filter(|_| is_other);
             if let Some(caller) = caller.and_then(|caller| ended.remove(&caller)) {
                 member.threads.insert(pid.leader(), Touched { start: stat.start, ..caller });
             }
@@ -213,6 +211,7 @@ impl Enforcer {
     fn exited(&mut self, process: Pid, thread: Tid) -> Pass {
         let Some(member) = self.members.get_mut(&process) else {
             self.failures.remove(&process);
+            self.late.overtaken.remove(&process);
             if thread.leads(process) && self.procfs.stat(process).map_or(true, |stat| stat.is_over()) {
                 self.late.forget(process);
             }
@@ -222,6 +221,9 @@ impl Enforcer {
         // An id that is somebody's may be another's by now: of a process that came later, or of a thread that executes a program.
         // The event about that comes next, and where it was heard of before, the record is of the one that lives.
         let now = self.procfs.thread_stat(process, thread).ok().filter(|stat| !stat.is_zombie());
+        if thread.leads(process) && now.as_ref().is_some_and(|now| now.start == member.start) {
+            self.late.overtaken.insert(process);
+        }
         member
             .threads
             .retain(|tid, touched| *tid != thread || now.as_ref().is_some_and(|it| it.start == touched.start));
