@@ -163,8 +163,10 @@ impl Enforcer {
             // Others may have ended since the exec that is heard of now: where the leader called it, its end was not reported.
             let is_here = |touched: &Touched| touched.stands(pid.leader(), &cpuset).unwrap_or(true);
             let is_other = self.late.overtaken.remove(&pid) || !member.threads.contains_key(&pid.leader());
-            let caller = ended.iter().rev().find(|(_, touched)| is_here(touched)).map(|(tid, _)| *tid);
-            let caller = caller.or_else(|| ended.keys().next_back().copied()).filter(|_| is_other);
+            // That may have been lost; then what the leader shows tells.
+            let may_be_other = is_other || !member.threads.get(&pid.leader()).is_some_and(is_here);
+            let caller = ended.iter().rev().find(|(_, touched)| may_be_other && is_here(touched)).map(|(tid, _)| *tid);
+            let caller = caller.or_else(|| ended.keys().next_back().copied().filter(|_| is_other));
             if let Some(caller) = caller.and_then(|caller| ended.remove(&caller)) {
                 member.threads.insert(pid.leader(), Touched { start: stat.start, ..caller });
             }
