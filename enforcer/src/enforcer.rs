@@ -8,10 +8,13 @@
 mod balance;
 mod conform;
 mod cookie;
+mod estates;
+mod exec;
 mod forks;
 mod heirs;
 mod in_place;
 mod insist;
+mod late;
 mod machine;
 mod membership;
 mod pins;
@@ -22,7 +25,7 @@ mod sense;
 mod stays;
 mod tick;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -70,16 +73,16 @@ pub struct Enforcer {
     assignment: Assignment,
     /// The load under which that stays as it is, where there is one.
     steady_under: Option<Load>,
-    members: HashMap<Pid, Member>,
-    late: heirs::Late,
+    members: BTreeMap<Pid, Member>,
+    late: late::Late,
     in_place: BTreeMap<PathBuf, InPlace>,
     /// For classes that hold equals: the CPU of each thread.
-    pins: HashMap<usize, HashMap<Tid, CpuId>>,
+    pins: BTreeMap<usize, BTreeMap<Tid, CpuId>>,
     /// For classes that prefer the last CPU: where each thread may run.
-    stays: HashMap<usize, HashMap<Tid, Stay>>,
-    failures: HashMap<Pid, Failure>,
+    stays: BTreeMap<usize, BTreeMap<Tid, Stay>>,
+    failures: BTreeMap<Pid, Failure>,
     /// Processes that somebody else changes as well.
-    contests: HashMap<Pid, Contest>,
+    contests: BTreeMap<Pid, Contest>,
     /// When it was last looked after those on which classes insist.
     insisted: Option<Instant>,
     /// Classes whose share could not be written, to be tried again.
@@ -177,14 +180,14 @@ impl Enforcer {
             rules,
             needs: Needs::of(&plan),
             plan: Arc::new(plan),
-            members: HashMap::new(),
-            late: heirs::Late::default(),
+            members: BTreeMap::new(),
+            late: late::Late::default(),
             in_place: BTreeMap::new(),
-            pins: HashMap::new(),
+            pins: BTreeMap::new(),
             weighed: balance::Weighed::default(),
-            stays: HashMap::new(),
-            failures: HashMap::new(),
-            contests: HashMap::new(),
+            stays: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            contests: BTreeMap::new(),
             insisted: None,
             behind: BTreeSet::new(),
             load: LoadReader::new(privilege::open_files()),

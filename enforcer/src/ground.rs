@@ -7,7 +7,7 @@
 mod hindrance;
 mod leftovers;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub struct Ground {
     freezer: Option<Group>,
     hindrance: Option<KernelError>,
     own: String,
-    classes: HashMap<String, ClassGroup>,
+    classes: BTreeMap<String, ClassGroup>,
 }
 
 /// The groups of one class.
@@ -54,7 +54,7 @@ impl Ground {
             cpuset,
             freezer: hierarchy.freezer_root()?,
             own: roots.group.clone(),
-            classes: HashMap::new(),
+            classes: BTreeMap::new(),
         })
     }
 

@@ -13,8 +13,7 @@
 //! passing is one only where it is out of balance by [`UNBALANCED`], because each move costs a cold cache, and the load of
 //! the next second is not that of the last.
 
-use std::collections::HashMap;
-use std::hash::Hash;
+use std::collections::BTreeMap;
 
 use cotenant_compiler::{CpuId, CpuSet};
 
@@ -44,12 +43,12 @@ struct Seat<T> {
 /// few moves as are worth more than `margin` thousandths of a CPU each. Ties go to the lower CPU and the later thread.
 /// `cpus` must not be empty.
 #[must_use]
-pub fn choose<T: Copy + Eq + Hash>(
+pub fn choose<T: Copy + Ord>(
     threads: &[Held<T>],
-    before: &HashMap<T, CpuId>,
+    before: &BTreeMap<T, CpuId>,
     cpus: &CpuSet,
     margin: u64,
-) -> HashMap<T, CpuId> {
+) -> BTreeMap<T, CpuId> {
     let mut seats: Vec<Seat<T>> = cpus.iter().map(|cpu| Seat { cpu, weight: 0, threads: Vec::new() }).collect();
     let mut homeless = Vec::new();
     for held in threads {
@@ -126,13 +125,13 @@ mod tests {
         loads.iter().zip(0..).map(|(load, thread)| Held { thread, load: *load }).collect()
     }
 
-    fn on(pins: &HashMap<u32, CpuId>, cpu: u32) -> usize {
+    fn on(pins: &BTreeMap<u32, CpuId>, cpu: u32) -> usize {
         pins.values().filter(|at| at.0 == cpu).count()
     }
 
     #[test]
     fn threads_are_spread_and_stay() {
-        let first = choose(&idle(&[1, 2, 3, 4, 5]), &HashMap::new(), &set("0-3"), PRESENCE);
+        let first = choose(&idle(&[1, 2, 3, 4, 5]), &BTreeMap::new(), &set("0-3"), PRESENCE);
         assert_eq!([on(&first, 0), on(&first, 1), on(&first, 2), on(&first, 3)], [2, 1, 1, 1]);
         assert_eq!(choose(&idle(&[1, 2, 3, 4, 5]), &first, &set("0-3"), PRESENCE), first);
         let more = choose(&idle(&[1, 2, 3, 4, 5, 6]), &first, &set("0-3"), PRESENCE);
@@ -141,7 +140,7 @@ mod tests {
 
     #[test]
     fn only_what_must_move_moves() {
-        let before: HashMap<u32, CpuId> = [(1, CpuId(0)), (2, CpuId(0)), (3, CpuId(0)), (4, CpuId(9))].into();
+        let before: BTreeMap<u32, CpuId> = [(1, CpuId(0)), (2, CpuId(0)), (3, CpuId(0)), (4, CpuId(9))].into();
         let now = choose(&idle(&[1, 2, 3, 4]), &before, &set("0-1"), PRESENCE);
         assert_eq!(now[&4], CpuId(1), "its CPU is gone");
         assert_eq!([1, 2, 3].iter().filter(|thread| now[thread] == CpuId(0)).count(), 2, "one of three evens it out");
@@ -149,14 +148,14 @@ mod tests {
 
     #[test]
     fn a_busy_thread_is_not_given_company_because_it_is_alone() {
-        let before: HashMap<u32, CpuId> = [(0, CpuId(0)), (1, CpuId(1)), (2, CpuId(1)), (3, CpuId(1))].into();
+        let before: BTreeMap<u32, CpuId> = [(0, CpuId(0)), (1, CpuId(1)), (2, CpuId(1)), (3, CpuId(1))].into();
         let threads = loaded(&[900, 20, 20, 20]);
         assert_eq!(choose(&threads, &before, &set("0-1"), PRESENCE), before);
     }
 
     #[test]
     fn two_busy_threads_part_and_small_differences_do_not_count() {
-        let before: HashMap<u32, CpuId> = [(0, CpuId(0)), (1, CpuId(0)), (2, CpuId(1))].into();
+        let before: BTreeMap<u32, CpuId> = [(0, CpuId(0)), (1, CpuId(0)), (2, CpuId(1))].into();
         let now = choose(&loaded(&[500, 450, 30]), &before, &set("0-1"), UNBALANCED);
         assert_eq!((now[&0] == now[&1], now[&2]), (false, CpuId(1)));
         let close = loaded(&[300, 150, 250]);
@@ -168,7 +167,7 @@ mod tests {
         fn a_choice_is_final_and_nothing_is_left_to_gain(
             loads in proptest::collection::vec(0_u64..=1000, 1..40),
             seats in 1_u32..16,
-            before in proptest::collection::hash_map(0_u32..40, (0_u32..16).prop_map(CpuId), 0..40),
+            before in proptest::collection::btree_map(0_u32..40, (0_u32..16).prop_map(CpuId), 0..40),
             margin in prop_oneof![Just(PRESENCE), Just(UNBALANCED)],
         ) {
             let (threads, cpus) = (loaded(&loads), (0..seats).map(CpuId).collect::<CpuSet>());

@@ -12,7 +12,7 @@ mod others;
 mod own;
 mod process;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use cotenant_compiler::Plan;
@@ -42,7 +42,7 @@ const SPARE_FILES: u64 = 512;
 pub struct LoadReader {
     /// Of how many threads the counters may be kept open.
     most_open: usize,
-    processes: HashMap<Pid, Process>,
+    processes: BTreeMap<Pid, Process>,
     others: Others,
     own: Own,
     last: Option<Instant>,
@@ -51,7 +51,7 @@ pub struct LoadReader {
     /// What each class did in this look, in nanoseconds.
     work: Vec<u64>,
     /// What the threads did since the last tick that are kept where they ran.
-    ran: HashMap<Tid, Ran>,
+    ran: BTreeMap<Tid, Ran>,
 }
 
 impl LoadReader {
@@ -68,7 +68,7 @@ impl LoadReader {
         &mut self,
         procfs: &Procfs,
         plan: &Plan,
-        members: &HashMap<Pid, Member>,
+        members: &BTreeMap<Pid, Member>,
         makes_room: bool,
         now: Instant,
     ) -> Load {
@@ -121,7 +121,7 @@ impl LoadReader {
     /// What threads did since the last tick that are kept where they ran; who did nothing is not among them.
     /// The next look begins anew.
     #[must_use]
-    pub fn take_ran(&mut self) -> HashMap<Tid, Ran> {
+    pub fn take_ran(&mut self) -> BTreeMap<Tid, Ran> {
         std::mem::take(&mut self.ran)
     }
 }

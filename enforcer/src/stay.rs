@@ -5,8 +5,7 @@
 //! is let go as soon as it waited there: for [`FREE_FOR`] ticks it may run anywhere in its class, and stays again where it
 //! ends up. What it costs: a thread that finds its CPU taken waits until the tick that sees it.
 
-use std::collections::HashMap;
-use std::hash::Hash;
+use std::collections::BTreeMap;
 
 use cotenant_compiler::{CpuId, CpuSet};
 
@@ -34,12 +33,12 @@ pub enum Stay {
 /// One tick on, for every thread `T` of a class that may use `cpus`. `ran` has those that did anything; who is not among
 /// `threads` any more is forgotten.
 #[must_use]
-pub fn choose<T: Copy + Eq + Hash>(
+pub fn choose<T: Copy + Ord>(
     threads: &[T],
-    ran: &HashMap<T, Ran>,
-    before: &HashMap<T, Stay>,
+    ran: &BTreeMap<T, Ran>,
+    before: &BTreeMap<T, Stay>,
     cpus: &CpuSet,
-) -> HashMap<T, Stay> {
+) -> BTreeMap<T, Stay> {
     let next = |thread: &T| {
         let before = before.get(thread).copied().unwrap_or(Stay::Free(0));
         let next = match (ran.get(thread), before) {
@@ -67,20 +66,20 @@ mod tests {
         list.parse().unwrap()
     }
 
-    fn ran(cpu: u32, waited: bool) -> HashMap<u8, Ran> {
+    fn ran(cpu: u32, waited: bool) -> BTreeMap<u8, Ran> {
         [(1, Ran { cpu: CpuId(cpu), waited })].into()
     }
 
-    fn after(ticks: &[HashMap<u8, Ran>], cpus: &str) -> Stay {
+    fn after(ticks: &[BTreeMap<u8, Ran>], cpus: &str) -> Stay {
         let cpus = set(cpus);
-        ticks.iter().fold(HashMap::new(), |before, ran| choose(&[1], ran, &before, &cpus))[&1]
+        ticks.iter().fold(BTreeMap::new(), |before, ran| choose(&[1], ran, &before, &cpus))[&1]
     }
 
     #[test]
     fn a_thread_stays_where_it_ran_also_while_it_sleeps() {
-        assert_eq!(after(&[HashMap::new()], "0-3"), Stay::Free(0), "it has not run yet");
+        assert_eq!(after(&[BTreeMap::new()], "0-3"), Stay::Free(0), "it has not run yet");
         assert_eq!(after(&[ran(2, false)], "0-3"), Stay::On(CpuId(2)));
-        assert_eq!(after(&[ran(2, false), HashMap::new(), HashMap::new()], "0-3"), Stay::On(CpuId(2)));
+        assert_eq!(after(&[ran(2, false), BTreeMap::new(), BTreeMap::new()], "0-3"), Stay::On(CpuId(2)));
     }
 
     #[test]
@@ -98,8 +97,8 @@ mod tests {
     #[test]
     fn nobody_stays_where_the_class_may_not_be() {
         assert_eq!(after(&[ran(2, false)], "0-1"), Stay::Free(0));
-        let before: HashMap<u8, Stay> = [(1, Stay::On(CpuId(2)))].into();
-        assert_eq!(choose(&[1], &HashMap::new(), &before, &set("0-1"))[&1], Stay::Free(0));
+        let before: BTreeMap<u8, Stay> = [(1, Stay::On(CpuId(2)))].into();
+        assert_eq!(choose(&[1], &BTreeMap::new(), &before, &set("0-1"))[&1], Stay::Free(0));
         assert!(choose(&[], &ran(2, false), &before, &set("0-3")).is_empty(), "one that ended is forgotten");
     }
 }

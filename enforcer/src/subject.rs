@@ -47,6 +47,14 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Whether something that was asked for was not there, as of a process that has ended.
+    pub(crate) fn lacks_something(&self) -> bool {
+        self.exe.get().is_some_and(Option::is_none)
+            || self.args.get().is_some_and(Vec::is_empty)
+            || self.status.get().is_some_and(Option::is_none)
+            || self.cgroups.get().is_some_and(Vec::is_empty)
+    }
+
     fn status(&self) -> Option<&Status> {
         self.status.get_or_init(|| self.procfs.status(self.pid).ok()).as_ref()
     }

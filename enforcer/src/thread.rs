@@ -149,8 +149,9 @@ impl Touched {
         let cookie = another(wrote.cookie != known.cookie).and(known.cookie).or(earlier.cookie);
         let was = earlier.was.as_ref().unwrap_or(&former.before);
         let was = Before {
-            sched: if wrote.sched == known.sched { was.sched } else { former.before.sched },
-            mask: if wrote.cpus == known.cpus { &was.mask } else { &former.before.mask }.clone(),
+            sched: if wrote.sched != known.sched && known.sched.is_some() { former.before.sched } else { was.sched },
+            mask: if wrote.cpus != known.cpus && known.cpus.is_some() { &former.before.mask } else { &was.mask }
+                .clone(),
         };
         let has_earlier = sched.is_some() || cpus.is_some();
         let was = Some(was).filter(|was| has_earlier && *was != self.before);

@@ -1,6 +1,6 @@
 //! Held classes with more threads than CPUs: now and then a look at who does how much, and a move where that is worth one.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::{Enforcer, Pass};
@@ -15,7 +15,7 @@ pub const LOOK: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub(super) struct Weighed {
     at: Option<Instant>,
-    done: HashMap<Tid, u64>,
+    done: BTreeMap<Tid, u64>,
 }
 
 impl Enforcer {
@@ -34,7 +34,7 @@ impl Enforcer {
         if since.is_some_and(|since| since < LOOK * 9 / 10) || !self.may_be_unbalanced() {
             return pass;
         }
-        let mut done = HashMap::new();
+        let mut done = BTreeMap::new();
         for class in self.pins.keys().copied().collect::<Vec<_>>() {
             for (tid, pid) in self.placed_threads(class) {
                 if let Ok(stat) = self.procfs.thread_schedstat(pid, tid) {
@@ -50,7 +50,7 @@ impl Enforcer {
             let done = done.saturating_sub(*before.done.get(tid)?).min(nanoseconds);
             Some((*tid, u64::try_from(u128::from(done) * 1000 / u128::from(nanoseconds)).unwrap_or(1000)))
         };
-        let loads: HashMap<Tid, u64> = self.weighed.done.iter().filter_map(share).collect();
+        let loads: BTreeMap<Tid, u64> = self.weighed.done.iter().filter_map(share).collect();
         for class in self.pins.keys().copied().collect::<Vec<_>>() {
             self.pin_class(class, &loads, UNBALANCED, &mut pass);
         }

@@ -104,10 +104,18 @@ impl Enforcer {
     pub(super) fn note_threads(&mut self, pid: Pid, cgroups: &Cgroups) -> Result<bool, KernelError> {
         let found = self.procfs.threads(pid)?;
         let cpuset = self.ground.cpus_of(cgroups, self.plan.topology.online());
-        let Some(member) = self.members.get_mut(&pid) else { return Ok(false) };
-        member.threads.retain(|tid, _| found.binary_search(tid).is_ok());
+        let Some(member) = self.members.get(&pid) else { return Ok(false) };
+        let gone: Vec<Tid> = member.threads.keys().filter(|tid| found.binary_search(tid).is_err()).copied().collect();
         let new: Vec<Tid> = found.into_iter().filter(|tid| !member.threads.contains_key(tid)).collect();
+        self.drop_threads(pid, &gone);
         self.note(pid, &new, &cpuset)
+    }
+
+    /// Drops threads that are not there any more, of whose end nothing was told yet.
+    fn drop_threads(&mut self, pid: Pid, gone: &[Tid]) {
+        let Some(member) = self.members.get_mut(&pid).filter(|_| !gone.is_empty()) else { return };
+        self.late.add_ended(pid, member, gone);
+        member.threads.retain(|tid, _| !gone.contains(tid));
     }
 
     pub(super) fn note(&mut self, pid: Pid, new: &[Tid], cpuset: &CpuSet) -> Result<bool, KernelError> {
@@ -119,6 +127,10 @@ impl Enforcer {
                 Touched::inherited(&self.procfs, *tid, stat.start, makers, cpuset).map(|it| (stat, it))
             });
             let touched = match noted {
+                // Another process has the id by now.
+                Ok((stat, _)) if tid.leads(pid) && stat.start != member.start => {
+                    return Err(KernelError::new(Object::Process(pid), "read", Errno::ESRCH));
+                }
                 // A leader that other threads outlive is none to place.
                 Ok((stat, _)) if stat.is_zombie() => continue,
                 Ok((_, touched)) => touched,
@@ -216,7 +228,7 @@ impl Enforcer {
     }
 
     /// What somebody else did to a process's masks since is where another class begins.
-    fn yield_masks(&mut self, pid: Pid, cgroups: &Cgroups) -> Result<(), KernelError> {
+    pub(super) fn yield_masks(&mut self, pid: Pid, cgroups: &Cgroups) -> Result<(), KernelError> {
         let cpuset = self.ground.cpus_of(cgroups, self.plan.topology.online());
         let Some(member) = self.members.get_mut(&pid) else { return Ok(()) };
         let procfs = &self.procfs;
@@ -309,9 +321,7 @@ impl Enforcer {
         }
         let gone = |(tid, error): &(Tid, KernelError)| error.is_gone().then_some(*tid);
         let ended: Vec<Tid> = refused.iter().filter_map(gone).collect();
-        if let Some(member) = self.members.get_mut(&pid) {
-            member.threads.retain(|tid, _| !ended.contains(tid));
-        }
+        self.drop_threads(pid, &ended);
         refused.into_iter().map(|(_, error)| error).find(|error| !error.is_gone()).map_or(Ok(()), Err)
     }
 

@@ -5,183 +5,16 @@
 //! by looking: by their parents and, where the parent has ended, by the groups they are in. What an orphan inherited in a group
 //! that is no class's cannot be told from what somebody chose for it, and is left.
 
-use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::collections::{BTreeMap, BTreeSet};
 
-use cotenant_compiler::CpuSet;
-
+use super::estates::{Estate, Estates};
 use super::{Enforcer, Pass};
 use crate::error::KernelError;
-use crate::ground::Ground;
 use crate::ids::{Pid, Tid};
 use crate::journal::Record;
 use crate::member::{Joined, Member, NO_CLASS, Origin, Place};
 use crate::procfs::Stat;
-use crate::thread::{Earlier, Touched, Wrote};
-
-/// What processes had been given, kept when they have been put back or have ended.
-#[derive(Default)]
-pub(super) struct Estates {
-    processes: HashMap<Pid, Estate>,
-    /// Groups of others, all in which is or was of one class.
-    groups: BTreeSet<PathBuf>,
-}
-
-/// What one process had been given, and so those have that it made.
-#[derive(Clone, Default)]
-struct Estate {
-    start: u64,
-    place: Option<Place>,
-    placed_for: Option<String>,
-    /// Threads that need not be asked after any more.
-    known: BTreeSet<Tid>,
-    given: Vec<Touched>,
-}
-
-/// Processes that are members no more, or were over before anybody looked, and whose children may yet be heard of: events come
-/// in order, but late. Ids are enough here, since the events say when one is used again.
-#[derive(Default)]
-pub(super) struct Late {
-    /// Those of the time since `turned`, and those of the one before: thousands may come in a second, and none is looked
-    /// through for those that are too old.
-    new: HashMap<Pid, (usize, Estate)>,
-    old: HashMap<Pid, (usize, Estate)>,
-    turned: Option<Instant>,
-    /// Those whose leader's id another thread has by now: the event that tells of its exec comes next.
-    pub(super) overtaken: BTreeSet<Pid>,
-}
-
-/// No event is as late as this.
-const LATEST: Duration = Duration::from_secs(2);
-
-impl Late {
-    /// Adds a process that leaves its class.
-    pub(super) fn add_leaver(&mut self, pid: Pid, member: &Member, ground: &Ground) {
-        let mut estates = Estates::of([(&pid, member)]);
-        if let Some(class) = &member.placed_for {
-            ground.cpus_of_class(class).into_iter().for_each(|cpus| estates.add_cpus(class, cpus));
-        }
-        self.add(pid, NO_CLASS, estates.processes.remove(&pid).unwrap_or_default());
-    }
-
-    /// Adds a child of a member that was over before it was looked at.
-    pub(super) fn add_child(&mut self, pid: Pid, parent: &Member) {
-        let estate = Estates::of([(&pid, parent)]).processes.remove(&pid).unwrap_or_default();
-        self.add(pid, parent.class, Estate { known: BTreeSet::new(), ..estate });
-    }
-
-    fn add(&mut self, pid: Pid, class: usize, estate: Estate) {
-        if self.turned.is_none_or(|turned| turned.elapsed() >= LATEST) {
-            self.old = std::mem::take(&mut self.new);
-            self.turned = Some(Instant::now());
-        }
-        self.new.insert(pid, (class, estate));
-    }
-
-    /// Whether there is anything of the process that has or had this id.
-    pub(super) fn start_of(&self, pid: Pid) -> Option<u64> {
-        self.new.get(&pid).or_else(|| self.old.get(&pid)).map(|(_, estate)| estate.start)
-    }
-
-    /// The id is free, or somebody else's.
-    pub(super) fn forget(&mut self, pid: Pid) {
-        self.new.remove(&pid);
-        self.old.remove(&pid);
-    }
-
-    /// Events were lost, so that an id may be another's by now: only those are kept that began then.
-    pub(super) fn keep(&mut self, began: impl Fn(Pid) -> Option<u64>) {
-        for each in [&mut self.new, &mut self.old] {
-            each.retain(|pid, (_, estate)| began(*pid) == Some(estate.start));
-        }
-    }
-
-    /// Another plan has other numbers for its classes.
-    pub(super) fn renumber(&mut self, renumbered: &HashMap<usize, usize>) {
-        for (class, _) in self.new.values_mut().chain(self.old.values_mut()) {
-            *class = renumbered.get(class).copied().unwrap_or(NO_CLASS);
-        }
-    }
-
-    fn get(&self, pid: Pid) -> Option<(usize, Estate)> {
-        self.new.get(&pid).or_else(|| self.old.get(&pid)).cloned()
-    }
-}
-
-impl Estates {
-    pub(super) fn of<'a>(members: impl IntoIterator<Item = (&'a Pid, &'a Member)>) -> Estates {
-        let mut estates = Estates::default();
-        members.into_iter().for_each(|(pid, member)| estates.add(*pid, member));
-        estates
-    }
-
-    /// Adds what this process has been given.
-    pub(super) fn add(&mut self, pid: Pid, member: &Member) {
-        let estate = self.processes.entry(pid).or_default();
-        if estate.start != member.start {
-            *estate = Estate { start: member.start, ..Estate::default() };
-        }
-        if let Some(Place::InPlace(path)) = &member.place {
-            self.groups.insert(path.clone());
-        }
-        if member.place.is_some() {
-            (estate.place, estate.placed_for) = (member.place.clone(), member.placed_for.clone());
-        }
-        estate.known.extend(member.threads.keys());
-        estate.given.extend(member.threads.values().cloned());
-    }
-
-    /// Adds what a thread of this process has been given as well, at another time.
-    pub(super) fn add_given(&mut self, pid: Pid, touched: &Touched) {
-        self.processes.entry(pid).or_default().given.push(touched.clone());
-    }
-
-    /// Adds a group that had the CPUs of a class.
-    pub(super) fn add_group(&mut self, path: &Path) {
-        self.groups.insert(path.to_owned());
-    }
-
-    /// Adds to all that are in the group of a class, or may be, that it has these CPUs. A child whose fork was under way when its
-    /// parent was moved to the root has them as its own mask: `cpuset_fork` in `kernel/cgroup/cpuset.c`.
-    pub(super) fn add_cpus(&mut self, class: &str, cpus: &CpuSet) {
-        let is_there = |estate: &&mut Estate| {
-            matches!(estate.place, Some(Place::Moved(_))) && estate.placed_for.as_deref().is_none_or(|it| it == class)
-        };
-        for estate in self.processes.values_mut().filter(is_there) {
-            let Some(first) = estate.given.first() else { continue };
-            let earlier = Earlier { cpus: Some(cpus.clone()), ..Earlier::default() };
-            let narrowed = Touched { wrote: Wrote { earlier, ..Wrote::default() }, ..first.clone() };
-            estate.given.push(narrowed);
-        }
-    }
-
-    fn get(&self, pid: Pid, start: u64) -> Option<&Estate> {
-        self.processes.get(&pid).filter(|estate| estate.start == start)
-    }
-
-    /// What anybody was given.
-    fn of_all(&self) -> Estate {
-        let given = self.processes.values().flat_map(|estate| estate.given.iter().cloned());
-        Estate { given: given.map(Touched::of_nobody_in_particular).collect(), ..Estate::default() }
-    }
-
-    /// What somebody in the group of a class was given whose maker is not known: what others there were, before all else.
-    fn of_class(&self, class: &str) -> Estate {
-        let is_there = |estate: &&Estate| estate.placed_for.as_deref() == Some(class);
-        let (there, elsewhere): (Vec<_>, Vec<_>) = self.processes.values().partition(|estate| is_there(estate));
-        Estate {
-            place: Some(Place::Moved(Origin { cpuset: "/".into(), freezer: Some("/".into()) })),
-            placed_for: Some(class.to_owned()),
-            given: there
-                .into_iter()
-                .chain(elsewhere)
-                .flat_map(|estate| estate.given.iter().cloned().map(Touched::of_nobody_in_particular))
-                .collect(),
-            ..Estate::default()
-        }
-    }
-}
+use crate::thread::{Touched, Wrote};
 
 impl Enforcer {
     /// Every process that a class could have, parents first.
@@ -204,8 +37,8 @@ impl Enforcer {
         living: &[(Pid, Stat)],
         estates: &mut Estates,
     ) -> Result<Vec<Pid>, KernelError> {
-        let mut starts: HashMap<Pid, u64> = living.iter().map(|(pid, stat)| (*pid, stat.start)).collect();
-        let mut class_of = HashMap::new();
+        let mut starts: BTreeMap<Pid, u64> = living.iter().map(|(pid, stat)| (*pid, stat.start)).collect();
+        let mut class_of = BTreeMap::new();
         for class in self.ground.classes() {
             class_of.extend(self.ground.residents(&class)?.into_iter().map(|pid| (pid, class.clone())));
         }
@@ -264,11 +97,11 @@ impl Enforcer {
     /// A process was found before its fork was heard of, perhaps as an orphan: what it was then may be what its maker had been
     /// given. Returns whether that was so.
     pub(super) fn credit(&mut self, pid: Pid, stat: &Stat, maker: Pid) -> Result<bool, KernelError> {
-        let given = self.given_to(maker, maker.leader());
+        let (given, cpuset) = (self.given_to(maker, maker.leader()), self.cpuset_of(pid));
         let Some(member) = self.members.get_mut(&pid) else { return Ok(false) };
         let mut records = Vec::new();
         for (tid, touched) in &mut member.threads {
-            if touched.credit(*tid, given.iter()).unwrap_or(false) {
+            if touched.credit(*tid, given.iter(), &cpuset).unwrap_or(false) {
                 records.push(Record::Thread { pid, tid: *tid, touched: touched.clone() });
             }
         }
@@ -278,11 +111,11 @@ impl Enforcer {
         Ok(self.take_on(pid, stat, class, &estate, false)? || !records.is_empty())
     }
 
-    /// Makes a member of a process whose fork nobody has heard of, in no class yet, where it has something of its parent.
+    /// Makes a member of a process whose fork nobody has heard of, in this class, where it has something of its parent.
     ///
     /// # Errors
     /// Where the journal cannot be written.
-    pub(super) fn adopt_unless_known(&mut self, pid: Pid, stat: &Stat) -> Result<(), KernelError> {
+    pub(super) fn adopt_unless_known(&mut self, pid: Pid, stat: &Stat, class: usize) -> Result<(), KernelError> {
         if self.members.get(&pid).is_some_and(|member| member.start == stat.start) {
             return Ok(());
         }
@@ -293,7 +126,7 @@ impl Enforcer {
         let Some(mut estate) = own.or(of_parent) else { return Ok(()) };
         estate.known.clear();
         let is_resident = self.cgroups_of(pid).is_ok_and(|cgroups| self.ground.has_in_own(&cgroups));
-        self.take_on(pid, stat, NO_CLASS, &estate, is_resident).map(drop)
+        self.take_on(pid, stat, class, &estate, is_resident).map(drop)
     }
 
     /// Where a child is of a process that is in this place, and what for. One that was forked before its parent was moved is not
@@ -323,7 +156,11 @@ impl Enforcer {
     /// Follows the event that somebody who is no member made a process or thread. Where the maker was one, what it made may have
     /// what it had: it goes into the maker's class or, where that has left, back.
     pub(super) fn follow_heir(&mut self, maker: Pid, pid: Pid, pass: &mut Pass) {
-        let Some((class, estate)) = self.late.get(maker) else { return };
+        let Some((class, mut estate)) = self.late.get(maker) else { return };
+        if maker != pid {
+            // Ids of the maker's threads may be those of the child's by now.
+            estate.known.clear();
+        }
         let stat = match self.procfs.stat(pid) {
             Ok(stat) if !Self::is_exempt(pid, &stat) => stat,
             _ => return self.late.add(pid, class, estate),
@@ -392,7 +229,7 @@ impl Enforcer {
 
 /// Puts parents before their children. Start times alone do not: they are in hundredths of a second, and ids begin anew.
 fn parents_first(mut found: Vec<(Pid, Stat)>) -> Vec<(Pid, Stat)> {
-    let parents: HashMap<Pid, Pid> = found.iter().map(|(pid, stat)| (*pid, stat.parent)).collect();
+    let parents: BTreeMap<Pid, Pid> = found.iter().map(|(pid, stat)| (*pid, stat.parent)).collect();
     let depth =
         |pid: Pid| std::iter::successors(Some(pid), |pid| parents.get(pid).copied()).take(parents.len() + 1).count();
     found.sort_by_cached_key(|(pid, stat)| (stat.start, depth(*pid), *pid));

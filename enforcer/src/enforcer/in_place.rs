@@ -59,9 +59,8 @@ impl Enforcer {
         let Some(there) = there else {
             return Ok(Err("its cgroup holds other processes as well"));
         };
-        // What all of them are must be known before: kernels before 6.2 forget a thread's own mask when its cpuset changes.
         for pid in there {
-            match self.cgroups_of(pid).and_then(|cgroups| self.note_threads(pid, &cgroups)) {
+            match self.note_before_narrowing(pid, class) {
                 Err(error) if !error.is_gone() => return Err(error),
                 _ => {}
             }
@@ -81,6 +80,19 @@ impl Enforcer {
         let held = InPlace { class: name, group, room: before.clone(), before, wrote: cpus.clone(), frozen: false };
         self.in_place.insert(path.to_owned(), held);
         Ok(Ok(()))
+    }
+
+    /// Notes what a process of this class is whose group gets other CPUs next. Kernels before 6.2 forget a thread's own mask then,
+    /// and none tells of a mask that has none of them: neither of what somebody set meanwhile nor of what one has from its maker
+    /// whose fork is heard of later.
+    fn note_before_narrowing(&mut self, pid: Pid, class: usize) -> Result<(), KernelError> {
+        let stat = self.procfs.stat(pid)?;
+        if !Self::is_exempt(pid, &stat) {
+            self.adopt_unless_known(pid, &stat, class)?;
+        }
+        let cgroups = self.cgroups_of(pid)?;
+        self.note_threads(pid, &cgroups)?;
+        self.yield_masks(pid, &cgroups)
     }
 
     /// Whether a process is of that class, or will be when what it did is heard of: forked from one that is, or executed.

@@ -4,7 +4,6 @@
 //! the process leaves, unless the class it was in keeps its descendants. A process in no class is looked at again when its
 //! user, group or name changes, because daemons drop privileges after their exec; a member stays whatever it calls itself.
 
-use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use cotenant_compiler::Plan;
@@ -13,7 +12,7 @@ use super::{Enforcer, Pass};
 use crate::events::ProcEvent;
 use crate::ids::{Pid, Tid};
 use crate::journal::Record;
-use crate::member::{Joined, Member, Place};
+use crate::member::{Joined, Member, NO_CLASS, Place};
 use crate::procfs::Stat;
 use crate::subject::Subject;
 use crate::thread::Touched;
@@ -57,7 +56,14 @@ impl Enforcer {
     /// The first class that matches.
     pub(super) fn classify(&self, pid: Pid, stat: &Stat) -> Option<usize> {
         let subject = Subject::new(&self.procfs, &self.accounts, &self.roots.group, pid, stat);
-        self.plan.classify(&subject)
+        let class = self.plan.classify(&subject);
+        // What ends in the midst of it takes with it what selectors see, and other threads may outlive it.
+        let has_ended = class.is_none() && subject.lacks_something() && !stat.is_zombie();
+        let now = has_ended.then(|| self.procfs.stat(pid).ok()).flatten();
+        match now.filter(Stat::is_zombie) {
+            Some(now) => self.plan.classify(&Subject::new(&self.procfs, &self.accounts, &self.roots.group, pid, &now)),
+            None => class,
+        }
     }
 
     /// Whether the process is none that a class could have: a kernel thread, a zombie or the enforcer itself.
@@ -71,17 +77,24 @@ impl Enforcer {
         self.procfs.stat(pid).ok().filter(|stat| stat.start == start && !stat.is_over())
     }
 
+    /// Whether a member has been placed for the class that it is in.
+    fn is_placed(&self, pid: Pid) -> bool {
+        self.members.get(&pid).is_some_and(|member| {
+            self.class(member.class).is_none_or(|class| Some(&class.name) == member.placed_for.as_ref())
+        })
+    }
+
     fn forked(&mut self, parent: Pid, parent_thread: Tid, child: Pid) -> Pass {
         let mut pass = Pass::default();
         // What a look found ended may have been forked after the events that are heard now.
         let known = self.late.start_of(child);
-        if self.procfs.stat(child).is_ok_and(|stat| known.is_some_and(|start| start != stat.start)) {
+        if known.is_some_and(|start| self.procfs.stat(child).is_ok_and(|stat| start != stat.start)) {
             self.late.forget(child);
         }
         if let Some(stat) = self.found_before(child) {
             match self.credit(child, &stat, parent) {
-                Ok(true) => self.conform(child, &mut pass),
-                Ok(false) => {}
+                Ok(is_news) if is_news || !self.is_placed(child) => self.conform(child, &mut pass),
+                Ok(_) => {}
                 Err(error) => self.failed(child, error, &mut pass),
             }
             return pass;
@@ -141,6 +154,9 @@ impl Enforcer {
         let mut pass = Pass::default();
         if self.members.get(&process).is_some_and(|member| member.place.is_some()) {
             self.conform_thread(process, thread, &mut pass);
+            if self.members.get(&process).is_some_and(|member| !member.threads.contains_key(&thread)) {
+                self.late.unseen.insert((process, thread));
+            }
         } else {
             self.follow_heir(process, process, &mut pass);
         }
@@ -152,25 +168,7 @@ impl Enforcer {
         if Self::is_exempt(pid, &stat) {
             return Pass::default();
         }
-        let cpuset = self.members.get(&pid).map(|_| self.cpuset_of(pid)).unwrap_or_default();
-        if let Some(member) = self.members.get_mut(&pid) {
-            // Only the leader's id survives an exec. Where another thread called it, that one has the leader's id and start
-            // time now, and no end of its own was reported. Threads that are there were made since.
-            let left = self.procfs.threads(pid).unwrap_or_default();
-            let (stays, mut ended): (BTreeMap<_, _>, BTreeMap<_, _>) =
-                std::mem::take(&mut member.threads).into_iter().partition(|(tid, _)| left.binary_search(tid).is_ok());
-            member.threads = stays;
-            // Others may have ended since the exec that is heard of now: where the leader called it, its end was not reported.
-            let is_here = |touched: &Touched| touched.stands(pid.leader(), &cpuset).unwrap_or(true);
-            let is_other = self.late.overtaken.remove(&pid) || !member.threads.contains_key(&pid.leader());
-            // That may have been lost; then what the leader shows tells.
-            let may_be_other = is_other || !member.threads.get(&pid.leader()).is_some_and(is_here);
-            let caller = ended.iter().rev().find(|(_, touched)| may_be_other && is_here(touched)).map(|(tid, _)| *tid);
-            let caller = caller.or_else(|| ended.keys().next_back().copied().filter(|_| is_other));
-            if let Some(caller) = caller.and_then(|caller| ended.remove(&caller)) {
-                member.threads.insert(pid.leader(), Touched { start: stat.start, ..caller });
-            }
-        }
+        self.keep_callers_record(pid, &stat);
         let own = self.classify(pid, &stat);
         let known = self.members.get(&pid).filter(|member| member.start == stat.start);
         let from = known.or_else(|| self.members.get(&stat.parent)).map(|member| member.class);
@@ -214,12 +212,11 @@ impl Enforcer {
         let Some(member) = self.members.get_mut(&process) else {
             self.failures.remove(&process);
             self.late.overtaken.remove(&process);
-            if thread.leads(process) && self.procfs.stat(process).map_or(true, |stat| stat.is_over()) {
-                self.late.forget(process);
-            }
             return Pass::default();
         };
         let class = member.class;
+        self.late.unseen.remove(&(process, thread));
+        let before = self.late.has_unseen(process).then(|| member.clone());
         // An id that is somebody's may be another's by now: of a process that came later, or of a thread that executes a program.
         // The event about that comes next, and where it was heard of before, the record is of the one that lives.
         let now = self.procfs.thread_stat(process, thread).ok().filter(|stat| !stat.is_zombie());
@@ -230,7 +227,11 @@ impl Enforcer {
             .threads
             .retain(|tid, touched| *tid != thread || now.as_ref().is_some_and(|it| it.start == touched.start));
         // The exit of the leader is not the end of the process while other threads live, known or not.
-        if member.threads.is_empty() && self.procfs.stat(process).map_or(true, |stat| stat.is_over()) {
+        let start = member.start;
+        let is_over = |stat: Stat| stat.is_over() || stat.start != start;
+        if member.threads.is_empty() && self.procfs.stat(process).map_or(true, is_over) {
+            // Another thread may have executed a program, and the process made others, before all of it ended.
+            before.into_iter().for_each(|member| self.late.add_leaver(process, &member, &self.ground));
             self.forget(process);
         }
         let mut pass = Pass::default();
@@ -242,6 +243,7 @@ impl Enforcer {
     pub(super) fn forget(&mut self, pid: Pid) {
         self.contests.remove(&pid);
         self.failures.remove(&pid);
+        self.late.take_unseen(pid);
         if self.members.remove(&pid).is_some() {
             // A line too many in the journal is found to be void by its start time.
             drop(self.journal.append(&[Record::Gone { pid }]));
@@ -278,7 +280,7 @@ impl Enforcer {
         if self.members.get(&pid).is_some_and(|member| member.start != stat.start) {
             self.forget(pid);
         }
-        if let Err(error) = self.adopt_unless_known(pid, stat) {
+        if let Err(error) = self.adopt_unless_known(pid, stat, NO_CLASS) {
             self.failed(pid, error, &mut pass);
         }
         let before = self.members.get(&pid).map(|member| member.class);

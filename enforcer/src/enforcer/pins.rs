@@ -1,6 +1,6 @@
 //! Classes that hold equals: each of their threads stays on the CPU chosen by [`hold::choose`].
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use cotenant_compiler::{CpuId, CpuSet};
 use cotenant_grammar::tree::EqualPrio;
@@ -16,7 +16,7 @@ use crate::thread::Touched;
 impl Enforcer {
     /// For a class that holds equals: gives each of its threads one CPU, because some came or went or its CPUs changed.
     pub(super) fn repin(&mut self, class: usize, pass: &mut Pass) {
-        self.pin_class(class, &HashMap::new(), PRESENCE, pass);
+        self.pin_class(class, &BTreeMap::new(), PRESENCE, pass);
     }
 
     /// The threads of a class whose processes are in their place, in order.
@@ -32,7 +32,7 @@ impl Enforcer {
     }
 
     /// Gives each thread of a held class its CPU, by `loads` in thousandths of one.
-    pub(super) fn pin_class(&mut self, class: usize, loads: &HashMap<Tid, u64>, margin: u64, pass: &mut Pass) {
+    pub(super) fn pin_class(&mut self, class: usize, loads: &BTreeMap<Tid, u64>, margin: u64, pass: &mut Pass) {
         let holds = self.placement(class).is_some_and(|placement| placement.equal_prio == Some(EqualPrio::Hold));
         let Some(cpus) = self.share(class).filter(|_| holds).map(|share| share.cpus.clone()) else { return };
         let threads = self.placed_threads(class);

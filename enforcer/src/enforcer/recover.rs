@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use super::heirs::Estates;
+use super::estates::Estates;
 use super::in_place::give_back;
 use super::{Enforcer, Pass};
 use crate::error::KernelError;
@@ -14,7 +14,7 @@ use crate::sys::sched;
 impl Enforcer {
     /// Puts back what an earlier run of this boot left behind.
     pub(super) fn recover(&mut self, records: Vec<Record>) -> Result<Pass, KernelError> {
-        let (mut pass, mut refused) = (Pass::default(), Vec::new());
+        let (mut pass, mut refused, mut ended) = (Pass::default(), Vec::new(), Vec::new());
         for record in &records {
             match record {
                 Record::Process { pid, start, origin } if self.is_still(*pid, *start) => {
@@ -32,6 +32,7 @@ impl Enforcer {
                     }
                     self.left_behind(*pid, stat.start).threads.insert(*tid, touched);
                 }
+                Record::Thread { pid, touched, .. } => ended.push((*pid, touched)),
                 Record::Group { path, before, wrote, frozen } => {
                     let given_back = self.ground.group_at(path).and_then(|group| {
                         if *frozen {
@@ -45,6 +46,13 @@ impl Enforcer {
                     }
                 }
                 _ => {}
+            }
+        }
+        // The last of them may have executed a program and have its leader's id.
+        for (pid, touched) in ended {
+            let cpuset = self.cpuset_of(pid);
+            if let Some(leader) = self.members.get_mut(&pid).and_then(|member| member.threads.get_mut(&pid.leader())) {
+                leader.give_way_to(touched, pid.leader(), &cpuset);
             }
         }
         let mut estates = Estates::of(&self.members);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cotenant_compiler::CpuSet;
 
-use super::heirs::Estates;
+use super::estates::Estates;
 use super::{Enforcer, Pass};
 use crate::error::KernelError;
 use crate::ids::{Pid, Tid};

@@ -1,12 +1,12 @@
 //! A pass over everything that runs.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cotenant_compiler::Plan;
 use cotenant_compiler::plan::predecessors;
 
-use super::heirs::Estates;
+use super::estates::Estates;
 use super::membership::{Verdict, verdict};
 use super::{Enforcer, Needs, Pass};
 use crate::decide::{Assignment, Rules};
@@ -39,7 +39,7 @@ impl Enforcer {
     fn look(&mut self, heritage: Heritage, mut estates: Estates) -> Result<Pass, KernelError> {
         let found = self.living()?;
         self.adopt_heirs(&found, &mut estates)?;
-        let mut verdicts: HashMap<Pid, Verdict> = HashMap::with_capacity(found.len());
+        let mut verdicts: BTreeMap<Pid, Verdict> = BTreeMap::new();
         for (pid, stat) in &found {
             let own = self.classify(*pid, stat);
             let known = self.members.get(pid).filter(|member| member.start == stat.start);
@@ -110,7 +110,7 @@ impl Enforcer {
         let mut pass = Pass::default();
         // What is of no class any more goes back first.
         let successions = predecessors(&old, &self.plan).into_iter().enumerate();
-        let renumbered: HashMap<usize, usize> =
+        let renumbered: BTreeMap<usize, usize> =
             successions.filter_map(|(class, before)| Some((before?, class))).collect();
         self.late.renumber(&renumbered);
         let mut orphans = Vec::new();

@@ -1,6 +1,6 @@
 //! Classes that prefer the last CPU: each of their threads stays where [`stay::choose`] keeps it.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cotenant_compiler::plan::Placement;
@@ -11,7 +11,7 @@ use crate::stay::{self, Ran, Stay};
 
 impl Enforcer {
     /// Keeps threads where they ran, and lets go of those that had to wait there.
-    pub(super) fn stay(&mut self, ran: &HashMap<Tid, Ran>, pass: &mut Pass) {
+    pub(super) fn stay(&mut self, ran: &BTreeMap<Tid, Ran>, pass: &mut Pass) {
         let plan = Arc::clone(&self.plan);
         for (class, planned) in plan.classes.iter().enumerate() {
             if let Some(placement) = planned.placement.as_ref().filter(|placement| placement.stays_on_last_cpu()) {
@@ -20,13 +20,13 @@ impl Enforcer {
         }
     }
 
-    fn stay_class(&mut self, class: usize, placement: &Placement, ran: &HashMap<Tid, Ran>, pass: &mut Pass) {
+    fn stay_class(&mut self, class: usize, placement: &Placement, ran: &BTreeMap<Tid, Ran>, pass: &mut Pass) {
         let Some(share) = self.share(class) else { return };
         let threads = self.placed_threads(class);
         let tids: Vec<Tid> = threads.iter().map(|(tid, _)| *tid).collect();
         let before = self.stays.get(&class).cloned().unwrap_or_default();
         let next = stay::choose(&tids, ran, &before, &share.cpus);
-        let on = |stays: &HashMap<Tid, Stay>, tid: &Tid| match stays.get(tid) {
+        let on = |stays: &BTreeMap<Tid, Stay>, tid: &Tid| match stays.get(tid) {
             Some(Stay::On(cpu)) => Some(*cpu),
             Some(Stay::Free(_)) | None => None,
         };

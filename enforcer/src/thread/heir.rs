@@ -28,7 +28,10 @@ impl Touched {
         let (now, mask) = (sched::get(tid)?, affinity::get(tid)?);
         // One that was written first: nothing tells of a mask none of which is in the cpuset, and a mask that is put back
         // where it stands anyway does no harm.
-        let shown = makers.clone().filter_map(|maker| Some((maker, maker.shows(&mask, cpuset)?)));
+        // One that was made before its maker was given a mask has what that had asked for.
+        let of =
+            |maker: &'a Touched| maker.shows(&mask, cpuset).or_else(|| maker.asked_for(&mask, cpuset).then_some(None));
+        let shown = makers.clone().filter_map(|maker| Some((maker, of(maker)?)));
         let of_maker = shown.clone().find(|(_, given)| given.is_some()).or_else(|| shown.clone().next());
         let (asked, cpus) = match of_maker {
             Some((maker, given)) => (maker.asked_before(given).clone(), given.cloned()),
@@ -111,18 +114,21 @@ impl Touched {
         if let Some(given) = given.find(|given| stands(mask, given, cpuset)) {
             return Some(Some(given));
         }
-        let asked = self.wrote.cpus.is_none()
-            && match &self.before.mask {
-                // The kernel gives all of the cpuset where nothing of the mask is in it.
-                Mask::Only(own) if !own.intersects(cpuset) => mask == cpuset,
-                Mask::Only(own) => *mask == own.intersection(cpuset),
-                Mask::Any => mask == cpuset,
-            };
-        asked.then_some(None)
+        (self.wrote.cpus.is_none() && self.asked_for(mask, cpuset)).then_some(None)
+    }
+
+    /// Whether this is what the kernel makes of the mask that it asked for.
+    fn asked_for(&self, mask: &CpuSet, cpuset: &CpuSet) -> bool {
+        match &self.before.mask {
+            // The kernel gives all of the cpuset where nothing of the mask is in it.
+            Mask::Only(own) if !own.intersects(cpuset) => mask == cpuset,
+            Mask::Only(own) => *mask == own.intersection(cpuset),
+            Mask::Any => mask == cpuset,
+        }
     }
 
     /// Takes what it was when it was first looked at for what its maker had been given, where it was the same: who that was is
-    /// known only now. Returns whether that was so.
+    /// known only now. `cpuset` is what its cpuset gives it. Returns whether that was so.
     ///
     /// # Errors
     /// `ESRCH` where the thread has ended.
@@ -130,6 +136,7 @@ impl Touched {
         &mut self,
         tid: Tid,
         makers: impl Iterator<Item = &'a Touched> + Clone,
+        cpuset: &CpuSet,
     ) -> Result<bool, KernelError> {
         let before = self.clone();
         let shows = |(_, given): &(SchedState, SchedState)| same(given, &self.before.sched);
@@ -139,13 +146,16 @@ impl Touched {
                 self.wrote.earlier.sched = Some(given);
             }
         }
-        if let Mask::Only(own) = &self.before.mask
-            && let Some(maker) = makers.clone().find(|maker| maker.was_given(own))
-        {
-            if self.wrote.cpus.get_or_insert_with(|| own.clone()) != own {
-                self.wrote.earlier.cpus = Some(own.clone());
+        if let Mask::Only(own) = self.before.mask.clone() {
+            if let Some(maker) = makers.clone().find(|maker| maker.was_given(&own)) {
+                if *self.wrote.cpus.get_or_insert_with(|| own.clone()) != own {
+                    self.wrote.earlier.cpus = Some(own.clone());
+                }
+                self.before.mask = maker.asked_before(Some(&own)).clone();
+            } else if let Some(maker) = makers.clone().find(|maker| maker.asked_for(&own, cpuset)) {
+                // Its cpuset showed less of what its maker had asked for.
+                self.before.mask = maker.before.mask.clone();
             }
-            self.before.mask = maker.asked_before(Some(own)).clone();
         }
         let mut given = makers.flat_map(|maker| maker.given_cookies()).peekable();
         if self.wrote.cookie.is_none() && given.peek().is_some() {
@@ -171,5 +181,14 @@ impl Touched {
         };
         let has_mask = self.shows(&affinity::get(tid)?, cpuset).is_some();
         Ok(has_cookie && has_mask && self.is_scheduled_otherwise(tid)?.is_none())
+    }
+
+    /// Takes the record of a thread that has ended for this one's, where the kernel shows what that was given and not what this
+    /// one was: it executed a program, and has this one's id since.
+    pub fn give_way_to(&mut self, ended: &Touched, tid: Tid, cpuset: &CpuSet) {
+        let is_here = |touched: &Touched| touched.stands(tid, cpuset).unwrap_or(false);
+        if !is_here(self) && is_here(ended) {
+            *self = Touched { start: self.start, ..ended.clone() };
+        }
     }
 }

@@ -87,8 +87,10 @@ impl Touched {
     /// `ESRCH` where the thread has ended.
     pub fn yield_mask(&mut self, procfs: &Procfs, tid: Tid, cpuset: &CpuSet) -> Result<(), KernelError> {
         if self.is_theirs(&affinity::get(tid)?, cpuset) {
+            let former = self.clone();
             self.wrote.cpus = None;
             self.before.mask = Mask::read(procfs, tid, cpuset)?;
+            self.keep(&former);
         }
         Ok(())
     }

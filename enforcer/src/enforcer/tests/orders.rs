@@ -17,7 +17,7 @@ use history::{Step, steps};
 use world::World;
 
 /// How many are played, over all kinds of hosts.
-const HISTORIES: u32 = 6_000;
+const HISTORIES: u32 = 10_000;
 
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()

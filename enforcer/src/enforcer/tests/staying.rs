@@ -3,7 +3,7 @@
 use super::*;
 use crate::stay::{FREE_FOR, Ran};
 
-fn ran(pid: Pid, cpu: CpuId, waited: bool) -> HashMap<Tid, Ran> {
+fn ran(pid: Pid, cpu: CpuId, waited: bool) -> BTreeMap<Tid, Ran> {
     [(Tid(pid.0), Ran { cpu, waited })].into()
 }
 
@@ -27,7 +27,7 @@ fn a_thread_stays_where_it_ran_until_it_had_to_wait_and_is_put_back() {
     assert_eq!(affinity::get(Tid(a.0)).unwrap(), one);
     // Looking again, and sleeping, change nothing.
     enforcer.conform(a, &mut pass);
-    enforcer.stay(&HashMap::new(), &mut pass);
+    enforcer.stay(&BTreeMap::new(), &mut pass);
     assert_eq!(affinity::get(Tid(a.0)).unwrap(), one);
     enforcer.stay(&ran(a, last, true), &mut pass);
     assert_eq!(affinity::get(Tid(a.0)).unwrap(), before);

@@ -2,7 +2,7 @@
 
 use super::history::Act::{Change, Exec, Exit, Fork, Quit, Run, Thread};
 use super::history::By::{Mask, Nice, Nobody, Policy};
-use super::history::Step::{self, Hear, Kill, Meanwhile, Release, Reload, Start, Then};
+use super::history::Step::{self, Hear, Kill, Lose, Meanwhile, Release, Reload, Start, Then};
 use super::*;
 
 fn ends_well(version: Option<Version>, steps: &[Step]) {
@@ -167,6 +167,146 @@ fn a_fork_stays_in_no_group_that_its_parent_has_left() {
         Some(Version::V1),
         &[Then(Run("/bin/c", "/", Nobody, 0)), Start(6), Meanwhile(1, Fork(0, 0, 0)), Then(Exec(0, 0, "/bin/a"))],
     );
+}
+
+#[test]
+fn a_thread_that_was_not_seen_before_it_executed_a_program_has_not_asked_for_what_it_has() {
+    for (version, exec, thread) in [(Version::V1, 53, 30), (Version::V2, 51, 29)] {
+        ends_well(
+            Some(version),
+            &[
+                Then(Run("/bin/a", "/narrow", Nobody, 7)),
+                Then(Run("/bin/a", "/", Nobody, 7)),
+                Meanwhile(exec, Exec(1, 1, "/bin/a")),
+                Then(Run("/bin/a", "/", Nobody, 7)),
+                Meanwhile(thread, Thread(1, 0, 0)),
+                Then(Run("/bin/c", "/narrow", Nobody, 6)),
+                Then(Run("/bin/a", "/", Nobody, 6)),
+                Then(Change(0, 0, Nice(6))),
+                Start(2),
+            ],
+        );
+    }
+}
+
+#[test]
+fn a_process_whose_leader_ends_while_it_is_looked_at_is_known_by_its_threads() {
+    ends_well(
+        Some(Version::V1),
+        &[
+            Start(7),
+            Then(Run("/bin/a", "/", Nobody, 0)),
+            Then(Run("/bin/a", "/", Nobody, 0)),
+            Meanwhile(18, Quit(4, 2)),
+            Then(Thread(6, 0, 0)),
+            Hear(1),
+            Then(Run("/bin/a", "/", Nobody, 0)),
+            Then(Run("/bin/a", "/", Nobody, 0)),
+            Hear(3),
+            Reload(0),
+        ],
+    );
+}
+
+#[test]
+fn a_child_with_the_id_of_a_former_thread_is_known_for_what_it_is() {
+    ends_well(
+        Some(Version::V2),
+        &[
+            Then(Run("/bin/a", "/", Mask("0,2"), 0)),
+            Start(1),
+            Then(Thread(0, 0, 0)),
+            Reload(0),
+            Then(Exec(0, 0, "/bin/a")),
+            Then(Exec(0, 0, "/bin/c")),
+            Meanwhile(1, Fork(0, 0, 0)),
+        ],
+    );
+}
+
+#[test]
+fn a_mask_that_somebody_set_is_theirs_where_the_group_is_narrowed_next() {
+    ends_well(
+        Some(Version::V1),
+        &[
+            Start(0),
+            Meanwhile(1, Fork(0, 0, 6)),
+            Then(Run("/bin/a", "/one", Nobody, 0)),
+            Reload(4),
+            Lose(1),
+            Hear(3),
+            Then(Quit(0, 0)),
+            Then(Fork(0, 0, 0)),
+            Then(Exec(5, 0, "/bin/b")),
+            Hear(2),
+            Then(Change(1, 0, Mask("2-4"))),
+            Reload(1),
+        ],
+    );
+}
+
+#[test]
+fn a_process_with_the_id_of_a_member_is_not_taken_for_it() {
+    ends_well_everywhere(&[
+        Then(Run("/bin/a", "/narrow", Nobody, 3)),
+        Start(0),
+        Then(Run("/bin/b", "/narrow", Nobody, 3)),
+        Then(Exit(6, true)),
+        Then(Run("/bin/a", "/narrow", Nobody, 3)),
+    ]);
+}
+
+#[test]
+fn what_an_ended_process_had_been_given_is_known_until_all_of_its_forks_are_heard_of() {
+    ends_well_everywhere(&[
+        Meanwhile(7, Quit(0, 0)),
+        Start(0),
+        Then(Run("/bin/b", "/", Nobody, 6)),
+        Then(Thread(0, 0, 0)),
+        Reload(4),
+        Then(Fork(0, 0, 0)),
+        Then(Exit(1, false)),
+        Reload(0),
+    ]);
+}
+
+#[test]
+fn a_thread_that_executed_a_program_while_nobody_watched_is_known_for_what_it_is() {
+    ends_well_everywhere(&[
+        Meanwhile(1, Thread(0, 0, 0)),
+        Then(Run("/bin/b", "/", Nobody, 17)),
+        Start(0),
+        Then(Fork(0, 0, 0)),
+        Meanwhile(1, Exit(6, false)),
+        Reload(6),
+        Meanwhile(1, Exec(1, 1, "/bin/a")),
+        Then(Run("/bin/a", "/", Nobody, 0)),
+        Kill,
+    ]);
+}
+
+#[test]
+fn a_child_of_somebody_with_a_mask_of_its_own_has_all_of_that_where_its_group_shows_less() {
+    ends_well_everywhere(&[
+        Meanwhile(8, Fork(0, 0, 0)),
+        Then(Run("/bin/b", "/one", Nobody, 0)),
+        Then(Change(0, 0, Mask("1,3,5"))),
+        Start(6),
+        Hear(1),
+    ]);
+}
+
+#[test]
+fn what_a_childs_group_does_not_show_is_credited_when_its_fork_is_heard_of() {
+    ends_well_everywhere(&[
+        Meanwhile(40, Fork(0, 0, 0)),
+        Start(0),
+        Meanwhile(1, Exit(2, true)),
+        Then(Run("/bin/b", "/", Mask("0,2"), 6)),
+        Then(Run("/bin/a", "/", Nobody, 0)),
+        Reload(1),
+        Release,
+    ]);
 }
 
 /// Of two that began in the same hundredth of a second the ids do not tell which is the parent.
