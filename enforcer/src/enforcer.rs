@@ -169,7 +169,7 @@ impl Enforcer {
         let damage = left.damage(&Journal::path_in(&roots.run));
         let rules = Rules::of(&plan);
         let mut enforcer = Enforcer {
-            procfs: Procfs::new(&roots.proc),
+            procfs: Procfs::new(&roots.proc).with_groups_of(&roots.cgroup),
             accounts: Accounts::default(),
             ground: Ground::open(&roots)?,
             possible: possible_cpus(&roots, &plan),

@@ -7,6 +7,7 @@ mod cgroup;
 mod cmdline;
 mod cpu_times;
 mod exe;
+mod namespace;
 mod release;
 mod scan;
 mod schedstat;
@@ -30,6 +31,8 @@ pub use stat::Stat;
 pub(crate) use stat::{CLOCK_TICK, Whereabouts};
 pub use status::Status;
 
+use namespace::Namespace;
+
 use crate::error::{KernelError, Object, errno_of};
 use crate::ids::{Pid, Tid};
 
@@ -37,12 +40,21 @@ use crate::ids::{Pid, Tid};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Procfs {
     root: PathBuf,
+    namespace: Namespace,
 }
 
 impl Procfs {
     /// The one mounted at `root`, usually `/proc`.
     pub fn new(root: impl Into<PathBuf>) -> Procfs {
-        Procfs { root: root.into() }
+        Procfs { root: root.into(), namespace: Namespace::default() }
+    }
+
+    /// The same, which tells groups by their paths on the host, whose trees are mounted at `cgroup`, usually
+    /// `/sys/fs/cgroup`. That matters in a container that has a cgroup namespace of its own.
+    #[must_use]
+    pub fn with_groups_of(self, cgroup: &Path) -> Procfs {
+        let namespace = Namespace::find(&self, cgroup);
+        Procfs { namespace, ..self }
     }
 
     /// Where it is mounted.

@@ -17,7 +17,7 @@ pub struct Membership {
     /// The controllers of a version 1 hierarchy, or its name such as `name=systemd`; empty for version 2.
     pub controllers: Vec<String>,
     /// The path from the hierarchy's root, `/` alone for the root; without the ` (deleted)` of a group removed since. It
-    /// begins with `/..` for a group outside this program's cgroup namespace.
+    /// begins with `/..` for a group outside this program's cgroup namespace, unless [`Procfs::with_groups_of`] knows more.
     pub path: Vec<u8>,
 }
 
@@ -72,7 +72,7 @@ impl Procfs {
     /// # Errors
     /// Gone where it has ended; `EBADMSG` for a text that cannot be read.
     pub fn cgroups(&self, pid: Pid) -> Result<Cgroups, KernelError> {
-        self.of_process(pid).parse("cgroup", Cgroups::parse)
+        self.of_process(pid).parse("cgroup", Cgroups::parse).map(|cgroups| self.namespace.on_the_host(cgroups))
     }
 
     /// The groups of one thread, which can differ on version 1 and in threaded groups of version 2.
@@ -80,6 +80,6 @@ impl Procfs {
     /// # Errors
     /// As [`Procfs::cgroups`].
     pub fn thread_cgroups(&self, pid: Pid, tid: Tid) -> Result<Cgroups, KernelError> {
-        self.of_thread(pid, tid).parse("cgroup", Cgroups::parse)
+        self.of_thread(pid, tid).parse("cgroup", Cgroups::parse).map(|cgroups| self.namespace.on_the_host(cgroups))
     }
 }
