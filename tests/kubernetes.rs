@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-mod common;
 #[path = "kubernetes/chart.rs"]
 mod chart;
+mod common;
 #[path = "kubernetes/yaml.rs"]
 mod yaml;
 
@@ -166,7 +166,9 @@ fn the_daemon_finds_what_is_mounted_for_it() {
         assert_eq!((&mounts[volume], &volumes[volume]["path"]), (&json!(place), &json!(place)), "{volume}");
     }
     // Else the directory of the policies is one that everybody may write in, which the daemon refuses.
-    assert!(pod["volumes"][0]["projected"]["sources"][0]["configMap"]["name"] == objects["ConfigMap"]["metadata"]["name"]);
+    assert!(
+        pod["volumes"][0]["projected"]["sources"][0]["configMap"]["name"] == objects["ConfigMap"]["metadata"]["name"]
+    );
     let selector = &objects["DaemonSet"]["spec"]["selector"]["matchLabels"];
     assert_eq!(*selector, objects["DaemonSet"]["spec"]["template"]["metadata"]["labels"]);
     for probe in ["startupProbe", "livenessProbe", "readinessProbe"] {

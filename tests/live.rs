@@ -23,6 +23,8 @@ mod enforced;
 mod exec;
 #[path = "live/hostile.rs"]
 mod hostile;
+#[path = "live/kubernetes.rs"]
+mod kubernetes;
 #[path = "live/naming.rs"]
 mod naming;
 #[path = "live/overflow.rs"]

@@ -10,7 +10,7 @@ mod script;
 
 pub(crate) use cgroup_path::without_suffix;
 pub use cgroup_path::{innermost_unit, slices};
-pub use container::containers;
+pub use container::{containers, telling};
 pub use pattern::{BadGlob, Pattern, Scope};
 pub use process::{Account, Fields, Process};
 pub use reasons::Comparison;

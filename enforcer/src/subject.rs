@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use cotenant_compiler::selector::{Account, Process};
+use cotenant_compiler::selector::{Account, Process, telling};
 use nix::unistd::{Gid, Group, Uid, User};
 
 use crate::accounts::Accounts;
@@ -105,7 +105,10 @@ impl Process for Subject<'_> {
     fn cgroups(&self) -> &[Vec<u8>] {
         self.cgroups.get_or_init(|| {
             let groups = self.procfs.cgroups(self.pid).unwrap_or_default();
-            groups.paths().into_iter().filter(|path| !self.is_own(path)).map(<[u8]>::to_vec).collect()
+            telling(groups.paths().into_iter().filter(|path| !self.is_own(path)))
+                .into_iter()
+                .map(<[u8]>::to_vec)
+                .collect()
         })
     }
 
@@ -119,6 +122,9 @@ impl Process for Subject<'_> {
         self.parent.get_or_init(read).as_deref().map(|parent| parent as &dyn Process)
     }
 }
+
+#[cfg(test)]
+mod recorded;
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 
-use super::stage::{OTHER, Stage, kernel, stage, until};
+use super::stage::{Group, OTHER, Stage, kernel, stage, until};
 
 fn refused(stage: &Stage, arguments: &[&str], code: i32, words: &[&str]) {
     let output = stage.ask(arguments);
@@ -232,19 +232,6 @@ fn the_socket_and_its_peers_are_root_s_alone() {
         assert_eq!(code, Some(2), "{what}: {said}");
     }
     assert_eq!(stage.status()["classes"][0]["name"], "web", "it is still there");
-}
-
-/// A group that is removed when the processes in it have ended.
-struct Group(std::path::PathBuf);
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // What has ended leaves its group a moment later.
-        let end = std::time::Instant::now() + super::stage::PATIENCE;
-        while std::fs::remove_dir(&self.0).is_err() && self.0.exists() && std::time::Instant::now() < end {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-    }
 }
 
 #[test]

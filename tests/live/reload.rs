@@ -1,7 +1,6 @@
 //! A policy that changes under a running daemon.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 
 use nix::sys::signal::Signal;
 
@@ -40,27 +39,6 @@ fn a_changed_policy_takes_effect_and_a_broken_one_does_not() {
     // Back, and it no longer speaks of the process.
     stage.policy("p.policy", "batch class other: match exe @/other;");
     until("the release", || kernel(pid).policy == OTHER);
-}
-
-#[test]
-fn a_config_map_swap_is_seen() {
-    let Some(mut stage) = stage() else { return };
-    // As Kubernetes mounts one: `p.policy` -> `..data/p.policy`, and `..data` is swapped for another directory.
-    let mount = stage.path("mount");
-    fs::create_dir(&mount).unwrap();
-    for (version, priority) in [("..1", 3), ("..2", 4)] {
-        fs::create_dir(mount.join(version)).unwrap();
-        let text = stage.text(&format!("rt class web: match exe @/web, priority {priority};"));
-        fs::write(mount.join(version).join("p.policy"), text).unwrap();
-    }
-    symlink("..1", mount.join("..data")).unwrap();
-    symlink("..data/p.policy", mount.join("p.policy")).unwrap();
-    let pid = stage.sleeper("web");
-    stage.daemon(&mount, &[]);
-    assert_eq!(kernel(pid).priority, 3);
-    symlink("..2", mount.join("..new")).unwrap();
-    fs::rename(mount.join("..new"), mount.join("..data")).unwrap();
-    until("the swapped policy", || kernel(pid).priority == 4);
 }
 
 #[test]

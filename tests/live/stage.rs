@@ -187,6 +187,19 @@ impl Drop for Stage {
     }
 }
 
+/// A group that is removed when the processes in it have ended.
+pub(crate) struct Group(pub(crate) PathBuf);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // What has ended leaves its group a moment later.
+        let end = Instant::now() + PATIENCE;
+        while fs::remove_dir(&self.0).is_err() && self.0.exists() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
 /// Reads a process back from the kernel.
 pub(crate) fn kernel(pid: u32) -> Kernel {
     // A name in it may be of any bytes.

@@ -53,7 +53,8 @@ pub trait Process {
     fn group(&self) -> Option<String> {
         None
     }
-    /// Every distinct cgroup path of the process, other than groups that cotenant made.
+    /// Every distinct cgroup path of the process that tells where it is ([`super::telling`]), other than groups that cotenant
+    /// made.
     fn cgroups(&self) -> &[Vec<u8>];
     /// The name of the thread in question; none where it is asked about a process as a whole.
     fn thread(&self) -> Option<&[u8]> {

@@ -47,11 +47,9 @@ impl Namespace {
 
 /// The root of the namespace in one hierarchy, where it is not the hierarchy's.
 fn root(own: Membership, mounted: &Path) -> Option<Membership> {
-    let found = trees(mounted, &own.controllers).into_iter().find_map(|tree| {
-        let group = with_process(&tree, Pid::current())?;
-        let below = group.strip_prefix(&tree).ok()?;
-        Some(Path::new("/").join(below))
-    })?;
+    let tree = tree(mounted, &own.controllers)?;
+    let group = with_process(&tree, Pid::current())?;
+    let found = Path::new("/").join(group.strip_prefix(&tree).ok()?);
     // At the root of its namespace a process is in `/`, which ends no other path.
     let below = if own.path == b"/" { &[][..] } else { own.path.as_slice() };
     let root = found.as_os_str().as_encoded_bytes().strip_suffix(below)?;
@@ -60,11 +58,13 @@ fn root(own: Membership, mounted: &Path) -> Option<Membership> {
 }
 
 /// Where a hierarchy may be mounted: version 2 at the top or in `unified`, version 1 under its controllers' names.
-fn trees(mounted: &Path, controllers: &[String]) -> Vec<PathBuf> {
-    match controllers {
+fn tree(mounted: &Path, controllers: &[String]) -> Option<PathBuf> {
+    let places = match controllers {
         [] => vec![mounted.to_owned(), mounted.join("unified")],
         names => vec![mounted.join(names.join(",").trim_start_matches("name="))],
-    }
+    };
+    // Where version 1 is mounted, what is above the hierarchies is none.
+    places.into_iter().find(|place| place.join("cgroup.procs").exists())
 }
 
 /// The group below `tree` that has this process, which only the host's tree or one above the process shows.
@@ -145,6 +145,19 @@ mod tests {
         let procfs = procfs.with_groups_of(&directory.path().join("tree"));
         assert_eq!(seen(&procfs, Pid(4_194_304)), b"/pods/other");
         assert_eq!(seen(&procfs, Pid::current()), b"/pods/mine");
+    }
+
+    #[test]
+    fn version_2_beside_version_1_is_looked_for_in_its_own_tree() {
+        let (directory, procfs) = host("/");
+        let at = |path: &str| directory.path().join(path);
+        std::fs::create_dir_all(at("mounts/cpu/batch")).unwrap();
+        for group in ["cpu", "cpu/batch"] {
+            std::fs::write(at("mounts").join(group).join("cgroup.procs"), format!("{}\n", Pid::current())).unwrap();
+        }
+        std::fs::rename(at("tree"), at("mounts/unified")).unwrap();
+        let procfs = procfs.with_groups_of(&at("mounts"));
+        assert_eq!(procfs.cgroups(Pid(4_194_304)).unwrap().unified(), Some(&b"/pods/other"[..]));
     }
 
     #[test]
