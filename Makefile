@@ -4,7 +4,7 @@ CARGO ?= cargo
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup test-setup build test soak test-core-sched deny demo fmt measure bpf bpf-setup check-bpf
+.PHONY: help setup test-setup build test soak test-core-sched deny demo fmt measure book bpf bpf-setup check-bpf
 
 help:
 	@echo 'make demo             see it work: a web and a batch load, a policy, a reload, the way back'
@@ -14,6 +14,7 @@ help:
 	@echo 'make soak             ten minutes of short processes, reloads and kills; DURATION=60 for one'
 	@echo 'make build            the release binary, target/release/cotenant'
 	@echo 'make measure          what placement costs and gains, here and in an emulated machine: an hour and more'
+	@echo 'make book             the book, target/book/index.html, with mdbook where it is installed'
 	@echo 'make fmt              lay out the sources'
 	@echo 'make bpf              the program for the kernel, after a change of enforcer/bpf/sensor.bpf.c'
 
@@ -96,6 +97,11 @@ measure: test-setup
 		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends dbench >/dev/null; }
 	$(CARGO) build --release --locked
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" $(CARGO) test --release --locked --test measure -- $(ONLY)
+
+# Its pages are read in docs/ as well; `make test` runs what they show.
+book:
+	@command -v mdbook >/dev/null || { echo 'mdbook is not installed: cargo install --locked mdbook' >&2; exit 1; }
+	mdbook build docs
 
 fmt:
 	$(CARGO) fmt --all
