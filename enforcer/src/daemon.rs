@@ -39,6 +39,10 @@ const CONNECTOR_PATIENCE: Duration = Duration::from_secs(5);
 /// What it means where nobody can be moved.
 pub const UNMOVED: &str = "processes are not moved into groups of cotenant's own, and get an affinity instead";
 
+/// What it means where the host's groups cannot be told.
+pub const UNSEEN: &str =
+    "classes that name a cgroup, unit or slice may miss processes, and nobody is placed by a group of the host";
+
 /// What the daemon is told beforehand.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -91,6 +95,9 @@ pub fn run(settings: &Settings, plan: Plan, eyes: Eyes, host: &mut dyn Host) -> 
     }
     if let Some(error) = enforcer.hindrance() {
         host.tell(&Notice::Weaker(UNMOVED, error));
+    }
+    if let Some(error) = enforcer.unseen_groups() {
+        host.tell(&Notice::Weaker(UNSEEN, &error));
     }
     if let Some(sensor) = eyes.sensor {
         enforcer.watch_with(sensor)?;

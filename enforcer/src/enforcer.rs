@@ -209,6 +209,12 @@ impl Enforcer {
         self.ground.hindrance()
     }
 
+    /// What keeps groups of the host from being told, in a container that does not see them.
+    #[must_use]
+    pub fn unseen_groups(&self) -> Option<KernelError> {
+        self.procfs.unseen_groups(&self.roots.cgroup)
+    }
+
     /// The plan in force.
     #[must_use]
     pub fn plan(&self) -> &Plan {

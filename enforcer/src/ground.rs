@@ -350,7 +350,10 @@ impl Ground {
 }
 
 fn open_below(root: Option<&Group>, path: &Path) -> Result<Group, KernelError> {
-    let Some(root) = root else { return Err(KernelError::file(path, "open", Errno::ENOENT)) };
+    // A path above the root is one of a group that is not seen here: see `Procfs::unseen_groups`.
+    let Some(root) = root.filter(|_| !path.starts_with("/..")) else {
+        return Err(KernelError::file(path, "open", Errno::ENOENT));
+    };
     Group::open(root.directory().join(path.strip_prefix("/").unwrap_or(path)), root.version())
 }
 

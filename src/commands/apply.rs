@@ -3,7 +3,7 @@
 use clap::Args;
 use cotenant_compiler::plan::PlannedClass;
 use cotenant_compiler::topology::TopologySource;
-use cotenant_enforcer::daemon::UNMOVED;
+use cotenant_enforcer::daemon::{UNMOVED, UNSEEN};
 use cotenant_enforcer::enforcer::{Enforcer, Pass};
 use cotenant_enforcer::lock::RunLock;
 use cotenant_enforcer::privilege::Lack;
@@ -57,6 +57,9 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let (mut enforcer, recovered) = Enforcer::start(roots, plan)?;
     if let Some(error) = enforcer.hindrance() {
         tell(&format!("warning: {UNMOVED}: {error}\n"));
+    }
+    if let Some(error) = enforcer.unseen_groups() {
+        tell(&format!("warning: {UNSEEN}: {error}\n"));
     }
     let mut pass = recovered;
     match enforcer.scan() {

@@ -2,7 +2,7 @@
 
 use std::fs::{self, Permissions, set_permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::stage::{Group, Stage, kernel, stage, until};
@@ -53,31 +53,72 @@ fn a_projected_config_map_is_trusted_and_its_swaps_are_seen() {
     until("the fourth version", || kernel(pid).priority == 5);
 }
 
-#[test]
-fn groups_have_their_paths_on_the_host_in_a_cgroup_namespace_too() {
-    let Some(mut stage) = stage() else { return };
+/// Where version 2 of control groups is mounted; none where it is not, which is said.
+fn version_2() -> Option<&'static Path> {
     let trees = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
-    let Some(tree) = trees.into_iter().map(Path::new).find(|tree| tree.join("cgroup.controllers").exists()) else {
-        return eprintln!("passed over: no version 2 of control groups");
-    };
+    let found = trees.into_iter().map(Path::new).find(|tree| tree.join("cgroup.controllers").exists());
+    found.or_else(|| {
+        eprintln!("passed over: no version 2 of control groups");
+        None
+    })
+}
+
+/// Groups of the test's own, one for an engine and one for pods, below one whose name is given, too.
+fn groups(stage: &mut Stage, tree: &Path) -> (String, PathBuf, PathBuf) {
     let above = format!("{}-pods", stage.group());
     let groups = ["engine", "burstable", ""].map(|name| tree.join(&above).join(name));
     groups.iter().for_each(|group| fs::create_dir_all(group).unwrap());
     groups.iter().for_each(|group| stage.keep(Group(group.clone())));
-    let [engine, burstable, _] = &groups;
+    let [engine, burstable, _] = groups;
+    (above, engine, burstable)
+}
+
+/// `enforce` as a container engine starts it: in a group, which is then the root of its namespace.
+fn contained(stage: &Stage, policy: &Path, engine: &Path, how: &[&str], prepare: &str) -> Command {
+    let enforce = stage.cotenant(&["enforce", policy.to_str().unwrap()]);
+    let mut command = Command::new("sh");
+    command.args(["-c", "echo $$ > \"$0\" && exec unshare --cgroup \"$@\""]).arg(engine.join("cgroup.procs"));
+    command.args(how).args(["sh", "-c", &format!("{prepare} exec \"$@\""), "sh"]);
+    command.arg(enforce.get_program()).args(enforce.get_args()).env("NO_COLOR", "1");
+    command
+}
+
+const BLIND: &str = "cannot find the host's groups in /sys/fs/cgroup";
+
+#[test]
+fn groups_have_their_paths_on_the_host_in_a_cgroup_namespace_too() {
+    let (Some(mut stage), Some(tree)) = (stage(), version_2()) else { return };
+    let (above, engine, burstable) = groups(&mut stage, tree);
     let (there, elsewhere) = (stage.sleeper("web"), stage.sleeper("web"));
     fs::write(burstable.join("cgroup.procs"), there.to_string()).unwrap();
     let text = format!("class web: match exe @/web and cgroup \"/{above}/burstable\", nice 3;");
     let policy = stage.policy("p.policy", &text);
-    // As a container engine starts it: in a group, which is then the root of its namespace.
-    let enforce = stage.cotenant(&["enforce", policy.to_str().unwrap()]);
-    let mut command = Command::new("sh");
-    command.args(["-c", "echo $$ > \"$0\" && exec unshare --cgroup \"$@\""]).arg(engine.join("cgroup.procs"));
-    command.arg(enforce.get_program()).args(enforce.get_args()).env("NO_COLOR", "1");
+    let command = contained(&stage, &policy, &engine, &[], "");
     let daemon = stage.daemon_of(command);
     let namespace = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/cgroup")).unwrap();
     assert_ne!(namespace(&daemon.to_string()), namespace("self"));
     assert_eq!((kernel(there).nice, kernel(elsewhere).nice), (3, 0));
     let why = stage.ask(&["why", &there.to_string()]);
     assert!(String::from_utf8_lossy(&why.stdout).contains(&format!("/{above}/burstable")), "{why:?}");
+    assert!(!stage.log().contains(BLIND), "{}", stage.log());
+}
+
+#[test]
+fn a_container_that_does_not_see_the_hosts_groups_is_told_so() {
+    let (Some(mut stage), Some(tree)) = (stage(), version_2()) else { return };
+    let (above, engine, burstable) = groups(&mut stage, tree);
+    let (web, batch) = (stage.sleeper("web"), stage.sleeper("batch"));
+    fs::write(burstable.join("cgroup.procs"), web.to_string()).unwrap();
+    let text = format!(
+        "class web: match exe @/web and cgroup \"/{above}/**\", nice 3; class other: match exe @/batch, nice 4;"
+    );
+    let policy = stage.policy("p.policy", &text);
+    // What an engine mounts for a container by itself: the namespace's own groups.
+    let tree = tree.display();
+    let mount = format!("umount -l {tree} && mount -t cgroup2 cgroup2 {tree} &&");
+    let command = contained(&stage, &policy, &engine, &["--mount"], &mount);
+    stage.daemon_of(command);
+    assert_eq!((kernel(web).nice, kernel(batch).nice), (0, 4));
+    let log = stage.log();
+    assert!(log.contains(BLIND) && log.contains("mount the host's /sys/fs/cgroup"), "{log}");
 }

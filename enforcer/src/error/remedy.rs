@@ -34,6 +34,10 @@ pub(super) fn of(error: &KernelError) -> Option<&'static str> {
             "somebody else wrote there, or the disk did; what the other lines tell of is put back, and what these told of stays \
              as it is",
         ),
+        (Object::File(_), "find the host's groups in") => Some(
+            "this program has a cgroup namespace of its own, and what is mounted there shows no more than that; mount the host's \
+             /sys/fs/cgroup in the container, or give it the host's namespace (`--cgroupns host`)",
+        ),
         (Object::File(_), "mkdir" | "rmdir") => directory(error.errno),
         _ => None,
     };

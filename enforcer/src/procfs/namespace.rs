@@ -8,8 +8,11 @@
 
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
+
 use super::cgroup::Cgroups;
 use super::{Membership, Procfs, number};
+use crate::error::KernelError;
 use crate::ids::Pid;
 
 /// What `/proc/PID/ns/cgroup` is of a process in the host's namespace: `PROC_CGROUP_INIT_INO` in
@@ -42,6 +45,17 @@ impl Namespace {
             }
         }
         cgroups
+    }
+}
+
+impl Procfs {
+    /// What is missing where groups outside this program's namespace have no path: the trees in `mounted` show no more than
+    /// the namespace. Asked of the first process of all, which is in no container.
+    #[must_use]
+    pub fn unseen_groups(&self, mounted: &Path) -> Option<KernelError> {
+        let groups = self.cgroups(Pid(1)).ok()?;
+        let is_outside = |group: &Membership| group.path.starts_with(b"/..");
+        groups.0.iter().any(is_outside).then(|| KernelError::file(mounted, "find the host's groups in", Errno::ENOENT))
     }
 }
 
@@ -129,7 +143,7 @@ mod tests {
         std::fs::write(at("tree/pods/mine/cgroup.procs"), format!("7\n{}\n", Pid::current())).unwrap();
         std::fs::create_dir_all(at("proc/self/ns")).unwrap();
         std::os::unix::fs::symlink("cgroup:[4026532999]", at("proc/self/ns/cgroup")).unwrap();
-        for (pid, group) in [(Pid::current(), own), (Pid(4_194_304), "/../other")] {
+        for (pid, group) in [(Pid::current(), own), (Pid(4_194_304), "/../other"), (Pid(1), "/../..")] {
             std::fs::create_dir(at("proc").join(pid.to_string())).unwrap();
             std::fs::write(at("proc").join(pid.to_string()).join("cgroup"), format!("0::{group}\n")).unwrap();
         }
@@ -141,8 +155,12 @@ mod tests {
     fn the_root_of_the_namespace_is_found_in_the_hosts_tree() {
         let (directory, procfs) = host("/");
         let seen = |procfs: &Procfs, pid| procfs.cgroups(pid).unwrap().unified().unwrap().to_vec();
+        let tree = directory.path().join("tree");
         assert_eq!(seen(&procfs, Pid(4_194_304)), b"/../other");
-        let procfs = procfs.with_groups_of(&directory.path().join("tree"));
+        let said = procfs.unseen_groups(&tree).unwrap().to_string();
+        assert!(said.contains("cannot find the host's groups in") && said.contains("--cgroupns host"), "{said}");
+        let procfs = procfs.with_groups_of(&tree);
+        assert_eq!(procfs.unseen_groups(&tree), None);
         assert_eq!(seen(&procfs, Pid(4_194_304)), b"/pods/other");
         assert_eq!(seen(&procfs, Pid::current()), b"/pods/mine");
     }
