@@ -5,7 +5,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::stage::{Group, Stage, kernel, stage, until};
+use nix::sys::signal::Signal;
+
+use super::stage::{Group, RR, Stage, kernel, last_cpu, stage, until};
 
 const TEXT: &str = "rt class web: match exe @/web, priority ";
 
@@ -121,4 +123,46 @@ fn a_container_that_does_not_see_the_hosts_groups_is_told_so() {
     assert_eq!((kernel(web).nice, kernel(batch).nice), (0, 4));
     let log = stage.log();
     assert!(log.contains(BLIND) && log.contains("mount the host's /sys/fs/cgroup"), "{log}");
+}
+
+/// Names of the capabilities that the manifest adds, as setpriv(1) has them.
+fn given() -> String {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/kubernetes/base/daemon-set.yaml");
+    let manifest = fs::read_to_string(manifest).unwrap();
+    let added = manifest.split("add:\n").nth(1).unwrap().lines().map_while(|line| line.trim().strip_prefix("- "));
+    added.map(|name| format!(",+{}", name.to_lowercase())).collect()
+}
+
+#[test]
+fn the_daemon_works_with_what_the_pod_gives_it() {
+    let (Some(mut stage), Some(tree)) = (stage(), version_2()) else { return };
+    let (above, engine, burstable) = groups(&mut stage, tree);
+    let web = stage.sleeper("web");
+    fs::write(burstable.join("cgroup.procs"), web.to_string()).unwrap();
+    let before = kernel(web);
+    let text =
+        format!("rt class web: match exe @/web and cgroup \"/{above}/burstable\", on cpu {}, priority 3;", last_cpu());
+    let policy = stage.policy("p.policy", &text);
+    let run = stage.path("run");
+    fs::create_dir(&run).unwrap();
+    set_permissions(&run, Permissions::from_mode(0o755)).unwrap();
+    // A root that is read-only but for what is mounted from the host, and the capabilities of the manifest.
+    let run = run.display();
+    let prepare = format!(
+        "mount --bind {run} {run} && mount -o remount,bind,ro / && \
+         set -- setpriv --no-new-privs --inh-caps=-all --bounding-set=-all{} \"$@\" &&",
+        given()
+    );
+    let command = contained(&stage, &policy, &engine, &["--mount"], &prepare);
+    let daemon = stage.daemon_of(command);
+    let there = kernel(web);
+    assert_eq!((there.policy, there.priority, there.cpus), (RR, 3, last_cpu()), "{}", stage.log());
+    assert!(!stage.log().contains("WARN"), "{}", stage.log());
+    // The probes of the manifest.
+    assert_eq!(stage.ask(&["status"]).status.code(), Some(0));
+    // As the kubelet ends it.
+    stage.signal(daemon, Signal::SIGTERM);
+    assert_eq!(stage.end(daemon), Some(0), "{}", stage.log());
+    assert_eq!(kernel(web), before);
+    assert_eq!(stage.ask(&["status"]).status.code(), Some(2));
 }
