@@ -134,7 +134,7 @@ fn given() -> String {
 }
 
 #[test]
-fn the_daemon_works_with_what_the_pod_gives_it() {
+fn the_daemon_works_with_what_the_pod_gives_it_and_finds_what_the_last_pod_left() {
     let (Some(mut stage), Some(tree)) = (stage(), version_2()) else { return };
     let (above, engine, burstable) = groups(&mut stage, tree);
     let web = stage.sleeper("web");
@@ -153,11 +153,23 @@ fn the_daemon_works_with_what_the_pod_gives_it() {
          set -- setpriv --no-new-privs --inh-caps=-all --bounding-set=-all{} \"$@\" &&",
         given()
     );
-    let command = contained(&stage, &policy, &engine, &["--mount"], &prepare);
-    let daemon = stage.daemon_of(command);
-    let there = kernel(web);
-    assert_eq!((there.policy, there.priority, there.cpus), (RR, 3, last_cpu()), "{}", stage.log());
-    assert!(!stage.log().contains("WARN"), "{}", stage.log());
+    let pod = |stage: &mut Stage| {
+        let command = contained(stage, &policy, &engine, &["--mount"], &prepare);
+        stage.daemon_of(command)
+    };
+    let placed = |stage: &Stage| {
+        let there = kernel(web);
+        assert_eq!((there.policy, there.priority, there.cpus), (RR, 3, last_cpu()), "{}", stage.log());
+        assert!(!stage.log().contains("WARN"), "{}", stage.log());
+    };
+    let killed = pod(&mut stage);
+    placed(&stage);
+    stage.signal(killed, Signal::SIGKILL);
+    stage.end(killed);
+    // What it did stands, and the pod that comes next knows of it by the node's directory.
+    assert_eq!(kernel(web).priority, 3);
+    let daemon = pod(&mut stage);
+    placed(&stage);
     // The probes of the manifest.
     assert_eq!(stage.ask(&["status"]).status.code(), Some(0));
     // As the kubelet ends it.
