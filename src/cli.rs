@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cotenant_compiler::topology::TopologySource;
 
-use crate::commands::{apply, convert, enforce, exec, explain, fmt, lint, plan, release, status, topology, why};
+use crate::commands::{apply, convert, enforce, exec, explain, fmt, lint, plan, release, reload, status, topology, why};
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 
@@ -40,6 +40,7 @@ Examples:
   cotenant exec batch -- make           start a command in a class
   cotenant status                       what is enforced now, and what the kernel says of it
   cotenant why 4242                     the clause that placed a process, and what became of it
+  cotenant reload                       read the policy again, and wait for what comes of it
   cotenant explain unknown-word         what a finding means, and what to do about it
   cotenant convert /etc/cgrules.conf    a policy made of the rules you have
 
@@ -58,6 +59,7 @@ pub(crate) enum Command {
     Apply(apply::Options),
     Enforce(enforce::Options),
     Exec(exec::Options),
+    Reload(reload::Options),
     Release(release::Options),
     Status(status::Options),
     Why(why::Options),
@@ -76,6 +78,7 @@ impl Command {
             Command::Apply(options) => apply::run(&options),
             Command::Enforce(options) => enforce::run(&options),
             Command::Exec(options) => exec::run(&options),
+            Command::Reload(options) => reload::run(&options),
             Command::Release(options) => release::run(&options),
             Command::Status(options) => status::run(&options),
             Command::Why(options) => why::run(&options),

@@ -9,6 +9,7 @@ pub(crate) mod fmt;
 pub(crate) mod lint;
 pub(crate) mod plan;
 pub(crate) mod release;
+pub(crate) mod reload;
 pub(crate) mod status;
 pub(crate) mod topology;
 pub(crate) mod why;

@@ -1,5 +1,6 @@
 //! `cotenant enforce`.
 
+mod journal;
 mod log;
 mod policy;
 mod service;
@@ -40,7 +41,7 @@ Examples:
 
 Signals:
   TERM, INT  put everything back and end
-  HUP        read the policy again now, changed or not, and look again at users, groups, CPUs and what this host offers")]
+  HUP        as `cotenant reload`, without an answer: read the policy again now, changed or not, and look again at users, groups, CPUs and what this host offers")]
 pub(crate) struct Options {
     #[command(flatten)]
     policy: PolicyPaths,

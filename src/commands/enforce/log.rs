@@ -7,16 +7,18 @@ use cotenant_enforcer::enforcer::Pass;
 use tracing::{error, info, warn};
 use tracing_subscriber::EnvFilter;
 
+use super::journal;
+
 /// Starts logging to standard error: `COTENANT_LOG` chooses what, as `tracing_subscriber`'s filter reads it.
 pub(super) fn start() {
     let filter = EnvFilter::try_from_env("COTENANT_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let lines = lines.with_ansi(colour);
-    // Under systemd the journal has the time already (systemd.exec(5), JOURNAL_STREAM). A second start changes nothing.
-    let _ = match std::env::var_os("JOURNAL_STREAM") {
-        Some(_) => lines.without_time().try_init(),
-        None => lines.try_init(),
+    // The journal has the time already, and the level is the priority there. A second start changes nothing.
+    let _ = match journal::is_stderr() {
+        true => lines.without_time().with_level(false).with_writer(journal::Journal).try_init(),
+        false => lines.try_init(),
     };
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use cotenant_enforcer::daemon::{Cause, Notice};
+use cotenant_enforcer::daemon::{Cause, Notice, Reload};
 use sd_notify::NotifyState;
 
 /// The service that systemd or a manager of its kind started, as the environment tells. Without one all of this does nothing.
@@ -22,13 +22,18 @@ impl Service {
     /// Passes on what a manager wants to know.
     pub(super) fn tell(&self, notice: &Notice<'_>) {
         match notice {
-            Notice::Ready(_) | Notice::Reloaded(Cause::Asked, ..) => say(&[NotifyState::Ready]),
+            Notice::Ready(_) => say(&[NotifyState::Ready, NotifyState::Status("the policy is in force")]),
+            Notice::Reloaded(cause, reload, _) => {
+                let status = status(*cause, reload);
+                let ready = (*cause == Cause::Asked).then_some(NotifyState::Ready);
+                say(&ready.into_iter().chain([NotifyState::Status(&status)]).collect::<Vec<_>>());
+            }
             Notice::Reloading => {
                 // With the time, which tells the manager whether a later `READY=1` belongs to it.
                 let now = NotifyState::monotonic_usec_now();
                 say(&[Some(NotifyState::Reloading), now.ok()].into_iter().flatten().collect::<Vec<_>>());
             }
-            Notice::Stopping => say(&[NotifyState::Stopping]),
+            Notice::Stopping => say(&[NotifyState::Stopping, NotifyState::Status("putting everything back")]),
             _ => {}
         }
     }
@@ -44,6 +49,25 @@ impl Service {
                 self.heard = Some(now);
                 Some(every)
             }
+        }
+    }
+}
+
+/// What `systemctl status` shows from then on, in one line as the protocol has it.
+fn status(cause: Cause, reload: &Reload) -> String {
+    let (what, before) = match cause {
+        Cause::Machine => ("the policy is wrong on the CPUs that are online", "what they leave of the plan before"),
+        Cause::Changed | Cause::Asked => ("the changed policy is wrong", "the one before"),
+    };
+    match reload {
+        Reload::Unchanged | Reload::Applied(_) => "the policy is in force".to_owned(),
+        Reload::Refused(why) => {
+            let mistake = why.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+            format!("{what}, keeping {before}: {mistake}")
+        }
+        Reload::Failed(error) => {
+            let error = error.to_string();
+            format!("the policy could not be applied, the one before is back: {}", error.replace('\n', " "))
         }
     }
 }
