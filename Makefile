@@ -4,7 +4,10 @@ CARGO ?= cargo
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: help setup test-setup build test soak test-core-sched deny demo fmt measure book bpf bpf-setup check-bpf
+# The cargo-deb that the package was tried with.
+CARGO_DEB := 3.8.0
+
+.PHONY: help setup test-setup build deb test test-deb soak test-core-sched deny demo fmt measure book bpf bpf-setup check-bpf
 
 help:
 	@echo 'make demo             see it work: a web and a batch load, a policy, a reload, the way back'
@@ -13,6 +16,8 @@ help:
 	@echo 'make deny             licences, sources and advisories of what is built in, with cargo-deny where it is installed'
 	@echo 'make soak             ten minutes of short processes, reloads and kills; DURATION=60 for one'
 	@echo 'make build            the release binary, target/release/cotenant'
+	@echo 'make deb              the package for Debian, target/debian/cotenant_VERSION_ARCH.deb'
+	@echo 'make test-deb         installs, upgrades, removes and purges that in a root directory of its own'
 	@echo 'make measure          what placement costs and gains, here and in an emulated machine: an hour and more'
 	@echo 'make book             the book, target/book/index.html, with mdbook where it is installed'
 	@echo 'make fmt              lay out the sources'
@@ -53,6 +58,16 @@ check-bpf: bpf-setup
 build: setup
 	$(CARGO) build --release --locked
 
+# cargo-deb finds the libraries to depend on by dpkg-shlibdeps, which is in dpkg-dev.
+deb: build
+	@command -v dpkg-shlibdeps >/dev/null || { echo 'installing dpkg-dev'; \
+		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends dpkg-dev >/dev/null; }
+	@command -v cargo-deb >/dev/null || { echo 'installing cargo-deb'; \
+		$(CARGO) install --quiet --locked cargo-deb --version $(CARGO_DEB); }
+	@rm -rf target/pages
+	$(CARGO) run --quiet --release --locked -p cotenant-pages -- target/pages
+	$(CARGO) deb --quiet --no-build --locked --output target/debian/
+
 demo: build
 	@$(SUDO) packaging/demo.sh target/release/cotenant
 
@@ -64,6 +79,11 @@ test: test-setup check-bpf
 	$(CARGO) run --quiet --locked -- lint --topology 'pack:1 core:8 pu:2' policies/*.policy
 	$(CARGO) run --quiet --locked -- fmt --check policies/
 	FUZZ_SECONDS=60 $(CARGO) test --workspace --locked
+
+# In a root directory with Debian in it, which is fetched once: half a minute.
+test-deb: deb
+	@tests/package/prepare.sh
+	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" $(CARGO) test --locked --test package -- --ignored
 
 # Advisories need the network, or a copy of their database that an earlier run left.
 deny:

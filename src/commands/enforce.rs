@@ -41,7 +41,8 @@ Examples:
 
 Signals:
   TERM, INT  put everything back and end
-  HUP        as `cotenant reload`, without an answer: read the policy again now, changed or not, and look again at users, groups, CPUs and what this host offers")]
+  HUP        read the policy again now, changed or not, and look again at users, groups, CPUs and what this host offers;
+             `cotenant reload` asks for the same and waits for what comes of it")]
 pub(crate) struct Options {
     #[command(flatten)]
     policy: PolicyPaths,
