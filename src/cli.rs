@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cotenant_compiler::topology::TopologySource;
 
-use crate::commands::{apply, convert, enforce, exec, explain, fmt, lint, plan, release, reload, status, topology, why};
+use crate::commands::{
+    apply, convert, enforce, exec, explain, fmt, lint, plan, release, reload, status, topology, why,
+};
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 

@@ -29,7 +29,10 @@ fn it_is_installed_enforces_is_upgraded_removed_and_purged() {
     assert_eq!(root.run(&["cotenant", "--version"]), "cotenant 0.1.0\n");
     let enabled = root.path("/etc/systemd/system/multi-user.target.wants/cotenant.service");
     assert!(enabled.is_symlink(), "the unit is enabled");
-    assert!(std::fs::read_dir(root.path("/etc/cotenant/policies")).unwrap().next().is_none(), "and nothing is enforced");
+    assert!(
+        std::fs::read_dir(root.path("/etc/cotenant/policies")).unwrap().next().is_none(),
+        "and nothing is enforced"
+    );
 
     // As an administrator would, without systemd.
     root.write(POLICY, &policy(3));
@@ -125,9 +128,14 @@ fn it_holds_what_a_package_should() {
     }
     assert!(root.read("/usr/share/doc/cotenant/copyright").contains("Copyright: 2026 The cotenant authors"));
     // Nobody else's name or time is in it.
-    let owners = String::from_utf8(std::process::Command::new("dpkg-deb").arg("-c").arg(package()).output().unwrap().stdout);
+    let owners =
+        String::from_utf8(std::process::Command::new("dpkg-deb").arg("-c").arg(package()).output().unwrap().stdout);
     let owners = owners.unwrap();
-    assert!(owners.lines().count() > 20 && owners.lines().all(|line| line.contains(" root/root ") || line.contains(" 0/0 ")), "{owners}");
+    assert!(
+        owners.lines().count() > 20
+            && owners.lines().all(|line| line.contains(" root/root ") || line.contains(" 0/0 ")),
+        "{owners}"
+    );
     // The unit as it is installed, with the systemd of that root.
     root.run(&["systemd-analyze", "verify", "/usr/lib/systemd/system/cotenant.service"]);
     root.run(&["systemd-analyze", "security", "--offline=yes", "--threshold=29", "cotenant.service"]);

@@ -42,10 +42,8 @@ fn the_manager_hears_of_start_reload_and_end_and_all_the_time_of_life() {
         assert_eq!(any(&manager), ALIVE, "an idle daemon has nothing else to say");
     }
     let wrong = "STATUS=the changed policy is wrong, keeping the one before: error[unknown-clause]: no clause begins with `nise`\n";
-    let cases = [
-        ("class a: match exe @/a, nice 2;", 0, READY.to_owned()),
-        ("class a: nise;", 1, format!("READY=1\n{wrong}")),
-    ];
+    let cases =
+        [("class a: match exe @/a, nice 2;", 0, READY.to_owned()), ("class a: nise;", 1, format!("READY=1\n{wrong}"))];
     for (text, code, ready) in cases {
         // Written elsewhere and renamed, and the daemon asked at once: it does not get to see it by itself.
         stage.policy(".new", text);

@@ -51,10 +51,8 @@ impl Root {
     /// A fresh copy.
     pub(crate) fn new() -> Root {
         assert!(nix::unistd::geteuid().is_root(), "dpkg and placing need root");
-        let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
-            || PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache"),
-            PathBuf::from,
-        );
+        let cache = std::env::var_os("XDG_CACHE_HOME")
+            .map_or_else(|| PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache"), PathBuf::from);
         let release = fs::read_to_string("/etc/os-release").unwrap();
         let suite = release.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME=")).unwrap();
         let original = cache.join(format!("cotenant/debian-{suite}"));
@@ -126,7 +124,10 @@ impl Root {
         let mut command = Command::new("nsenter");
         command.args(["--target", &self.holder.id().to_string(), "--mount", "chroot"]).arg(self.path(""));
         command.args(arguments).stdin(Stdio::null()).env_clear();
-        command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("NO_COLOR", "1").env("DEBIAN_FRONTEND", "noninteractive");
+        command
+            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+            .env("NO_COLOR", "1")
+            .env("DEBIAN_FRONTEND", "noninteractive");
         command
     }
 

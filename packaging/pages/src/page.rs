@@ -14,10 +14,10 @@ pub(crate) fn name(command: &Command) -> &str {
 
 /// The page of a command that was built, in man(7).
 pub(crate) fn page(command: &Command) -> io::Result<Vec<u8>> {
-    let source = format!("cotenant {}", env!("CARGO_PKG_VERSION"));
-    let page = Man::new(command.clone()).source(source).manual("CPU placement by policy");
-    let mut text = Vec::new();
-    page.render_title(&mut text)?;
+    let page = Man::new(command.clone());
+    // By hand, because an empty argument would be left out, and there is no date that would be true of every build.
+    let (name, version) = (name(command), env!("CARGO_PKG_VERSION"));
+    let mut text = format!(".TH \"{name}\" 1 \"\" \"cotenant {version}\" \"CPU placement by policy\"\n").into_bytes();
     page.render_name_section(&mut text)?;
     page.render_synopsis_section(&mut text)?;
     page.render_description_section(&mut text)?;
