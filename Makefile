@@ -17,7 +17,7 @@ help:
 	@echo 'make soak             ten minutes of short processes, reloads and kills; DURATION=60 for one'
 	@echo 'make build            the release binary, target/release/cotenant'
 	@echo 'make deb              the package for Debian, target/debian/cotenant_VERSION_ARCH.deb'
-	@echo 'make test-deb         installs, upgrades, removes and purges that in a root directory of its own'
+	@echo 'make test-deb         installs, upgrades, removes and purges that, in a root directory and in a machine with systemd'
 	@echo 'make measure          what placement costs and gains, here and in an emulated machine: an hour and more'
 	@echo 'make book             the book, target/book/index.html, with mdbook where it is installed'
 	@echo 'make fmt              lay out the sources'
@@ -80,10 +80,11 @@ test: test-setup check-bpf
 	$(CARGO) run --quiet --locked -- fmt --check policies/
 	FUZZ_SECONDS=60 $(CARGO) test --workspace --locked
 
-# In a root directory with Debian in it, which is fetched once: half a minute.
-test-deb: deb
+# In a root directory with Debian in it, which is fetched once, in half a minute; and with the same in an emulated machine.
+test-deb: deb test-setup
 	@tests/package/prepare.sh
 	$(SUDO) env "PATH=$$PATH" "HOME=$$HOME" $(CARGO) test --locked --test package -- --ignored
+	$(CARGO) test --locked --test vm -- --ignored systemd::
 
 # Advisories need the network, or a copy of their database that an earlier run left.
 deny:

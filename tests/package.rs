@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+#[path = "package/deb.rs"]
+mod deb;
 #[path = "package/root.rs"]
 mod root;
 
-use root::{Root, affinity, package};
+use deb::package;
+use root::{Root, affinity};
 
 /// What one CPU of this host is called.
 const CPU: &str = "0";

@@ -9,6 +9,10 @@
 mod core_sched;
 #[path = "vm/cpio.rs"]
 mod cpio;
+#[path = "package/deb.rs"]
+mod deb;
+#[path = "vm/debian.rs"]
+mod debian;
 #[path = "vm/hotplug.rs"]
 mod hotplug;
 #[path = "vm/image.rs"]
@@ -23,5 +27,7 @@ mod placement;
 mod record;
 #[path = "vm/sensor.rs"]
 mod sensor;
+#[path = "vm/systemd.rs"]
+mod systemd;
 #[path = "vm/trace.rs"]
 mod trace;

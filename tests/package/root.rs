@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use super::deb::{debian, write_as};
+
 /// The longest that anything here may take; a test that needs it has found a mistake.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -20,16 +22,6 @@ pub(crate) struct Root {
     children: Vec<Child>,
     /// The control group of its daemons.
     group: String,
-}
-
-/// The package that `make deb` built.
-pub(crate) fn package() -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/debian");
-    let prefix = concat!("cotenant_", env!("CARGO_PKG_VERSION"), "_");
-    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}: run `make deb`", folder.display()));
-    let mut found = entries.map(|entry| entry.unwrap().path());
-    let is_it = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(prefix);
-    found.find(is_it).expect("run `make deb`")
 }
 
 /// The CPUs a process may have, by the kernel's word.
@@ -51,14 +43,8 @@ impl Root {
     /// A fresh copy.
     pub(crate) fn new() -> Root {
         assert!(nix::unistd::geteuid().is_root(), "dpkg and placing need root");
-        let cache = std::env::var_os("XDG_CACHE_HOME")
-            .map_or_else(|| PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache"), PathBuf::from);
-        let release = fs::read_to_string("/etc/os-release").unwrap();
-        let suite = release.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME=")).unwrap();
-        let original = cache.join(format!("cotenant/debian-{suite}"));
-        assert!(original.exists(), "run tests/package/prepare.sh");
         let directory = tempfile::tempdir().unwrap();
-        let copied = Command::new("cp").args(["-a", "-T"]).arg(&original).arg(directory.path().join("root")).status();
+        let copied = Command::new("cp").args(["-a", "-T"]).arg(debian()).arg(directory.path().join("root")).status();
         assert!(copied.unwrap().success());
         let mut holder = Command::new("unshare");
         holder.args(["--mount", "sh", "-c", HOLD, "sh"]).arg(directory.path().join("root"));
@@ -141,17 +127,8 @@ impl Root {
 
     /// Installs the package as if it were of that version.
     pub(crate) fn install(&self, version: &str) -> String {
-        let tree = self.directory.path().join(version);
-        let original = format!("Version: {}\n", env!("CARGO_PKG_VERSION"));
         let deb = self.path("/root/cotenant.deb");
-        let dpkg_deb = |arguments: &[&std::ffi::OsStr]| {
-            assert!(Command::new("dpkg-deb").args(arguments).stdout(Stdio::null()).status().unwrap().success());
-        };
-        dpkg_deb(&["-R".as_ref(), package().as_ref(), tree.as_ref()]);
-        let control = fs::read_to_string(tree.join("DEBIAN/control")).unwrap();
-        assert!(control.contains(&original), "{control}");
-        fs::write(tree.join("DEBIAN/control"), control.replace(&original, &format!("Version: {version}\n"))).unwrap();
-        dpkg_deb(&["-Znone".as_ref(), "-b".as_ref(), tree.as_ref(), deb.as_ref()]);
+        write_as(version, &deb);
         let said = self.run(&["dpkg", "--install", "/root/cotenant.deb"]);
         fs::remove_file(deb).unwrap();
         said

@@ -9,6 +9,7 @@ pub(crate) struct Archive {
 
 const DIRECTORY: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
+const LINK: u32 = 0o120_777;
 const CONSOLE: u32 = 0o020_600;
 
 impl Archive {
@@ -18,6 +19,15 @@ impl Archive {
 
     pub(crate) fn program(&mut self, path: &str, content: &[u8]) {
         self.entry(path, PROGRAM, (0, 0), content);
+    }
+
+    /// A file with the mode that it has elsewhere, as stat(2) gives it.
+    pub(crate) fn file(&mut self, path: &str, mode: u32, content: &[u8]) {
+        self.entry(path, mode, (0, 0), content);
+    }
+
+    pub(crate) fn link(&mut self, path: &str, to: &str) {
+        self.entry(path, LINK, (0, 0), to.as_bytes());
     }
 
     /// Without `/dev/console` the first process would have nowhere to write to.

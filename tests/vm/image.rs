@@ -6,7 +6,8 @@ use std::process::Command;
 
 use super::cpio::Archive;
 
-const LIBRARY: &str = include_str!("guest/lib.sh");
+/// Functions for scripts.
+pub(crate) const LIBRARY: &str = include_str!("guest/lib.sh");
 
 /// Runs before anything else; what it prints after the script's end tells an end from a crash.
 const INIT: &str = "#!/bin/busybox sh

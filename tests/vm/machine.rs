@@ -69,15 +69,19 @@ pub(crate) fn boot(kernel: Kernel, smp: &str, script: &str) -> Run {
 
 /// [`boot`] in one kind of time or the other, with more files of this machine.
 pub(crate) fn boot_in(time: Time, kernel: Kernel, smp: &str, script: &str, others: &[&Path]) -> Run {
+    boot_image(time, kernel, smp, &initramfs(script, others))
+}
+
+/// The same with an initial file system of the caller's own, whose first process is `/init`.
+pub(crate) fn boot_image(time: Time, kernel: Kernel, smp: &str, initrd: &[u8]) -> Run {
     let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let start = Instant::now();
-    let initrd = initramfs(script, others);
-    let mut console = console_of(time, kernel, smp, &initrd);
+    let mut console = console_of(time, kernel, smp, initrd);
     // The kernel rewrites its own code while it runs, and with several CPUs the emulator does not always see that in time:
     // then one of them executes half an instruction. No process can cause that, so it says nothing about the product.
     if console.contains("Kernel panic - not syncing: Fatal exception") {
         eprintln!("{console}\nthe emulated kernel crashed; once more");
-        console = console_of(time, kernel, smp, &initrd);
+        console = console_of(time, kernel, smp, initrd);
     }
     // Shown when the test fails or is asked to say what it sees.
     eprintln!("{console}\nthe machine ran for {:.0?}", start.elapsed());
