@@ -41,11 +41,39 @@ fn services_and_slices_are_placed_where_systemd_has_them() {
     let job = run.get("placed.job");
     assert_eq!((fields(job)[0], fields(job)[3]), ("5", "/batch.slice/job.service"), "{job}");
     run.is("placed.other", run.get("before.other"));
-    for step in ["placed", "stopped"] {
-        run.is(&format!("{step}.controllers"), run.get("before.controllers"));
-    }
+    // No controller is enabled in a tree that is systemd's.
+    run.is("placed.controllers", run.get("before.controllers"));
     run.is("property.web", "0-1");
     run.is("restarted.web", "0-1");
+}
+
+#[test]
+#[ignore = "make test-deb"]
+fn what_somebody_chose_by_hand_is_left_to_him() {
+    let Some(run) = run() else { return };
+    run.is("handy.unit", "10");
+    run.is("handy.placed", "5 0-2");
+    run.is("handy.reloaded", "15 2");
+    assert!(
+        run.all("handy.why").iter().any(|line| line.contains("changed by somebody")),
+        "{:#?}",
+        run.all("handy.why")
+    );
+    run.is("handy.after", "15 2");
+}
+
+#[test]
+#[ignore = "make test-deb"]
+fn a_group_with_cpus_of_systemd_s_giving_is_written_in_place_and_kept_where_a_class_insists() {
+    let Some(run) = run() else { return };
+    run.is("boxed.before", "0-2 0-2");
+    run.is("boxed.placed", "1-2 1-2 /system.slice/boxed.service");
+    // systemd writes its own again when it is reloaded and starts something; a class that yields is shown not to have its CPUs.
+    run.is("boxed.reloaded", "0-2");
+    assert!(run.get("boxed.status").contains("0 of 1"), "{}", run.get("boxed.status"));
+    run.is("insisted.placed", "1-2 1-2");
+    run.is("insisted.reloaded", "1-2 1-2");
+    run.is("boxed.after", "0-2 0-2");
 }
 
 #[test]
@@ -58,7 +86,10 @@ fn a_reload_is_over_when_it_is_so_or_was_refused() {
     run.is("wrong.web", "1");
     run.is("wrong.active", "active");
     let status = run.get("wrong.status");
-    assert!(status.starts_with("the changed policy is wrong, keeping the one before: error[unknown-cpu-set]"), "{status}");
+    assert!(
+        status.starts_with("the changed policy is wrong, keeping the one before: error[unknown-cpu-set]"),
+        "{status}"
+    );
     // All of it has its weight in the journal, the last line too.
     let journal = run.all("wrong.journal");
     for line in ["the changed policy is wrong, keeping the one before", "help: write `cpus`"] {

@@ -77,11 +77,47 @@ until_so is_another cotenant "$daemon"
 until_so has_cpus $web 0-1
 say killed.web "$(whole $web)"
 
+# What somebody chose by hand is left to him, over a reload and over the end, and `why` says so.
+systemd-run --quiet --unit=handy -p Nice=10 sleep 10000
+handy=$(pid_of handy)
+say handy.unit "$(nice_of $handy)"
+policy_is "$first class handy: match unit \"handy.service\", nice 5, on cpus 0-2;"
+systemctl reload cotenant
+say handy.placed "$(nice_of $handy) $(cpus $handy)"
+renice -n 15 -p $handy >/dev/null
+taskset -cp 2 $handy >/dev/null
+systemctl reload cotenant
+say handy.reloaded "$(nice_of $handy) $(cpus $handy)"
+cotenant why $handy | say_all handy.why
+
+# A service that has CPUs of systemd's giving has its own group for that, which is written where it stands.
+systemd-run --quiet --unit=boxed -p AllowedCPUs=0-2 sleep 10000
+boxed=$(pid_of boxed)
+box=/system.slice/boxed.service
+say boxed.before "$(cat $groups$box/cpuset.cpus) $(cpus $boxed)"
+policy_is "$first class boxed: match unit \"boxed.service\", on cpus 1-2;"
+systemctl reload cotenant
+say boxed.placed "$(cat $groups$box/cpuset.cpus) $(cpus $boxed) $(group_of $boxed)"
+systemctl daemon-reload
+systemd-run --quiet --wait true
+say boxed.reloaded "$(cpus $boxed)"
+cotenant status | sed -n "s/^$boxed  *//p" | say_all boxed.status
+policy_is "$first class boxed: match unit \"boxed.service\", on cpus 1-2, insist;"
+systemctl reload cotenant
+say insisted.placed "$(cat $groups$box/cpuset.cpus) $(cpus $boxed)"
+systemctl daemon-reload
+systemd-run --quiet --wait true
+sleep 5
+say insisted.reloaded "$(cat $groups$box/cpuset.cpus) $(cpus $boxed)"
+policy_is "$first"
+systemctl reload cotenant
+say boxed.after "$(cat $groups$box/cpuset.cpus) $(cpus $boxed)"
+say handy.after "$(nice_of $handy) $(cpus $handy)"
+
 # One that the administrator stopped stays so over an upgrade.
 systemctl stop cotenant
 say stop $?
 for name in web job other; do say stopped.$name "$(eval whole \$$name)"; done
-say stopped.controllers "$(controllers)"
 systemctl disable --quiet cotenant
 install_version 0.1.3 disabled
 say disabled.active "$(systemctl is-active cotenant)"
