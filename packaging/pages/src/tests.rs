@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use cotenant_compiler::compile;
 use cotenant_compiler::topology::{Topology, TopologySource};
@@ -80,6 +81,20 @@ fn bash_completes_commands_and_options() {
     assert_eq!(complete(&["cotenant", "plan", "--topo"]), "--topology\n");
     assert_eq!(complete(&["cotenant", "status", "--format", "j"]), "json\n");
     assert_eq!(complete(&["cotenant", "re"]), "reload\nrelease\n");
+}
+
+/// A shell at a terminal, and somebody who types the beginning of a command and a tab.
+#[test]
+fn a_tab_in_bash_makes_a_command_of_its_beginning() {
+    let folder = written();
+    let file = folder.path().join("bash-completion/completions/cotenant");
+    let typed = format!("source {}\ncotenant() {{ echo \"ran:$*\"; }}\ncotenant pl\t--diff\nexit\n", file.display());
+    let mut shell = Command::new("script");
+    shell.args(["--quiet", "--command", "bash --norc --noprofile -i", "/dev/null"]).env("TERM", "dumb");
+    let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    shell.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+    let shown = String::from_utf8(shell.wait_with_output().unwrap().stdout).unwrap();
+    assert!(shown.contains("ran:plan --diff"), "{shown}");
 }
 
 /// The forms of a section: what stands behind its `.TP` and `.TQ`, without fonts.
