@@ -25,6 +25,8 @@ mod exec;
 mod hostile;
 #[path = "live/kubernetes.rs"]
 mod kubernetes;
+#[path = "live/metrics.rs"]
+mod metrics;
 #[path = "live/naming.rs"]
 mod naming;
 #[path = "live/overflow.rs"]

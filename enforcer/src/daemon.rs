@@ -28,7 +28,7 @@ use crate::roots::Roots;
 use crate::sensor::Sensor;
 use crate::watch::PolicyWatch;
 use guard::Guard;
-pub use host::{Cause, Counters, Host, Notice, Reload, View};
+pub use host::{Cause, Counters, Host, Notice, Reload, Reloads, View};
 pub use reload::UNHEARD;
 use settle::Settling;
 use wait::{Sources, Ticker};

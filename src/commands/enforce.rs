@@ -2,6 +2,7 @@
 
 mod journal;
 mod log;
+mod metrics;
 mod policy;
 mod service;
 
@@ -20,6 +21,7 @@ use crate::enforcing::{Place, machine, ready, shed};
 use crate::failure::Failure;
 use crate::host;
 use crate::outcome::Outcome;
+use metrics::Metrics;
 use policy::{Machine, PolicyOnDisk};
 
 /// Keep a policy true until told to stop
@@ -56,6 +58,8 @@ pub(crate) struct Options {
     /// What watches for clauses that the kernel does not keep by itself.
     #[arg(long, value_enum, default_value_t = Eyes::Auto)]
     eyes: Eyes,
+    #[command(flatten)]
+    metrics: Metrics,
     #[command(flatten)]
     place: Place,
 }
@@ -98,7 +102,9 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let machine = Machine { source: options.source.clone(), topology: machine, facilities };
     let mut host = PolicyOnDisk::new(&options.policy.paths, machine, ready.sources);
     let eyes = daemon::Eyes { sensor, hotplug: hotplug.ok().flatten() };
+    let kept = options.metrics.start(&settings.roots)?;
     let pass = daemon::run(&settings, ready.plan, eyes, &mut host)?;
+    drop(kept);
     Ok(if pass.failures.is_empty() { Outcome::Done } else { Outcome::InPart })
 }
 

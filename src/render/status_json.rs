@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cotenant_enforcer::daemon::{Reload, View};
+use cotenant_enforcer::daemon::{Reload, Reloads, View};
 use cotenant_enforcer::enforcer::Failure;
 use cotenant_enforcer::sensor::Sight;
 use cotenant_enforcer::status::{ClassStatus, MemberStatus};
@@ -33,6 +33,9 @@ pub(super) struct Daemon {
     /// Processes that became contested.
     #[serde(default)]
     pub(super) contested: u64,
+    /// How often the policy was read again, by what came of it.
+    #[serde(default)]
+    pub(super) reloads: BTreeMap<String, u64>,
     /// `sensor` or `tick loop`: what watches for clauses that the kernel does not keep by itself.
     pub(super) eyes: String,
     /// What the sensor saw and did; null without one.
@@ -133,6 +136,7 @@ pub(crate) fn status_json(view: &View<'_>) -> String {
             placed: counters.placed,
             released: counters.released,
             contested: counters.contested,
+            reloads: reloads(counters.reloads),
             eyes: if view.sight.is_some() { "sensor" } else { "tick loop" }.to_owned(),
             sensor: view.sight.map(sensor),
             last_reload: view.last_reload.map(last_reload),
@@ -143,6 +147,12 @@ pub(crate) fn status_json(view: &View<'_>) -> String {
     };
     // Strings, numbers and lists of them; there is nothing in it that JSON could not say.
     serde_json::to_string(&document).unwrap_or_default() + "\n"
+}
+
+fn reloads(reloads: Reloads) -> BTreeMap<String, u64> {
+    let Reloads { unchanged, applied, refused, failed } = reloads;
+    let each = [("unchanged", unchanged), ("applied", applied), ("refused", refused), ("failed", failed)];
+    each.into_iter().map(|(outcome, count)| (outcome.to_owned(), count)).collect()
 }
 
 fn sensor(sight: Sight) -> Sensor {

@@ -28,6 +28,32 @@ pub struct Counters {
     pub released: u64,
     /// Processes that became contested.
     pub contested: u64,
+    /// What became of reading the policy again.
+    pub reloads: Reloads,
+}
+
+/// How often each [outcome](Reload) was, changes of the machine among them where they made another plan.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reloads {
+    /// [`Reload::Unchanged`].
+    pub unchanged: u64,
+    /// [`Reload::Applied`].
+    pub applied: u64,
+    /// [`Reload::Refused`].
+    pub refused: u64,
+    /// [`Reload::Failed`].
+    pub failed: u64,
+}
+
+impl Reloads {
+    pub(super) fn count(&mut self, reload: &Reload) {
+        *match reload {
+            Reload::Unchanged => &mut self.unchanged,
+            Reload::Applied(_) => &mut self.applied,
+            Reload::Refused(_) => &mut self.refused,
+            Reload::Failed(_) => &mut self.failed,
+        } += 1;
+    }
 }
 
 /// Why the policy is read again.

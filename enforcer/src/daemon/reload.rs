@@ -59,8 +59,11 @@ impl Daemon {
         match (cause, outcome) {
             // Of a burst that was acted on before its end.
             (Cause::Machine, Reload::Unchanged) => {}
-            (Cause::Machine, outcome) => self.last_machine = Some(outcome),
-            (_, outcome) => self.last_reload = Some(outcome),
+            (cause, outcome) => {
+                self.counters.reloads.count(&outcome);
+                let last = if cause == Cause::Machine { &mut self.last_machine } else { &mut self.last_reload };
+                *last = Some(outcome);
+            }
         }
     }
 
