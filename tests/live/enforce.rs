@@ -9,17 +9,20 @@ use nix::sys::signal::Signal;
 use super::stage::{FIFO, IDLE, Kernel, OTHER, RR, kernel, last_cpu, stage, until};
 
 #[test]
-fn the_smallest_policy_is_enforced_exactly_as_written() {
+fn the_smallest_policy_places_by_names_alone() {
     let Some(mut stage) = stage() else { return };
-    // By name, so the programs are called what the classes are called; only this test's own are looked at.
-    let policy =
-        stage.policy("p.policy", "rt class web: prefer idle core, push equal prio; batch: only when core idle");
-    let (web, batch) = (stage.sleeper("web"), stage.sleeper("batch"));
+    // By name, so the programs are called what the classes are called, and no other test's are: this daemon would place those, too.
+    let (web_name, batch_name) = (format!("w{}", std::process::id()), format!("b{}", std::process::id()));
+    let text = format!(
+        "rt class {web_name}: prefer idle core, push equal prio; batch class {batch_name}: only when core idle"
+    );
+    let policy = stage.policy("p.policy", &text);
+    let (web, batch) = (stage.sleeper(&web_name), stage.sleeper(&batch_name));
     let before = (kernel(web), kernel(batch));
     let daemon = stage.daemon(&policy, &[]);
     assert_eq!((kernel(web).policy, kernel(web).priority), (RR, 1));
     assert_eq!(kernel(batch).policy, IDLE);
-    let later = stage.sleeper("web");
+    let later = stage.sleeper(&web_name);
     until("the later one", || kernel(later).policy == RR);
     stage.signal(daemon, Signal::SIGTERM);
     assert_eq!(stage.end(daemon), Some(0));
