@@ -130,6 +130,8 @@ fn it_holds_what_a_package_should() {
         assert!(depends.contains(library), "{depends}");
     }
     assert!(root.read("/usr/share/doc/cotenant/copyright").contains("Copyright: 2026 The cotenant authors"));
+    let changelog = root.run(&["zcat", "/usr/share/doc/cotenant/changelog.gz"]);
+    assert!(changelog.starts_with(concat!("cotenant (", env!("CARGO_PKG_VERSION"), ") ")), "{changelog}");
     // Nobody else's name or time is in it.
     let owners =
         String::from_utf8(std::process::Command::new("dpkg-deb").arg("-c").arg(package()).output().unwrap().stdout);
