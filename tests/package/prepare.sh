@@ -21,7 +21,7 @@ trap 'as_root rm -rf "$work"' EXIT
 chmod 755 "$work"
 echo "fetching Debian $VERSION_CODENAME into $root"
 # What the package depends on too: dpkg does not fetch anything, and a test of the package needs no network.
-if ! as_root debootstrap --variant=minbase --include=systemd-sysv,dbus,libhwloc15,libelf1,zlib1g \
+if ! as_root debootstrap --variant=minbase --include=systemd-sysv,dbus,dbus-user-session,libpam-systemd,libhwloc15,libelf1,zlib1g \
     "$VERSION_CODENAME" "$work" >"$work.log" 2>&1; then
     tail -n 20 "$work.log" >&2
     rm -f "$work.log"

@@ -64,6 +64,22 @@ fn what_somebody_chose_by_hand_is_left_to_him() {
 
 #[test]
 #[ignore = "make test-deb"]
+fn a_user_s_session_is_placed_and_gets_nothing_real_time_by_a_name() {
+    let Some(run) = run() else { return };
+    let group = |name: &str| fields(run.get(name))[3].to_owned();
+    assert!(group("before.desk").ends_with("/user@1000.service/app.slice/desk.service"), "{}", group("before.desk"));
+    let desk = run.get("session.desk");
+    assert_eq!((fields(desk)[2], fields(desk)[4]), ("3", "7"), "{desk}");
+    run.is("session.theirs", run.get("before.theirs"));
+    let engine = run.get("session.engine");
+    assert_eq!(fields(engine)[..3], ["2", "5", "1"], "{engine}");
+    for name in ["desk", "theirs", "engine"] {
+        run.is(&format!("session.after.{name}"), run.get(&format!("before.{name}")));
+    }
+}
+
+#[test]
+#[ignore = "make test-deb"]
 fn a_group_with_cpus_of_systemd_s_giving_is_written_in_place_and_kept_where_a_class_insists() {
     let Some(run) = run() else { return };
     run.is("boxed.before", "0-2 0-2");

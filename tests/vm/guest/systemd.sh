@@ -90,6 +90,28 @@ systemctl reload cotenant
 say handy.reloaded "$(nice_of $handy) $(cpus $handy)"
 cotenant why $handy | say_all handy.why
 
+# The session of a user has a manager of its own. What it starts is placed, and a unit is not real-time by a name of the user's
+# own giving.
+useradd --create-home guest
+user=$(id -u guest)
+loginctl enable-linger guest
+until_so test -S /run/user/$user/bus
+as_guest() { runuser -u guest -- env XDG_RUNTIME_DIR=/run/user/$user "$@"; }
+user_pid_of() { as_guest systemctl --user show -P MainPID "$1"; }
+as_guest systemd-run --user --quiet --unit=desk sleep 10000
+as_guest systemd-run --user --quiet --unit=engine sleep 10000
+desk=$(user_pid_of desk) theirs=$(user_pid_of engine)
+systemd-run --quiet --unit=engine sleep 10000
+engine=$(pid_of engine)
+for name in desk theirs engine; do say before.$name "$(eval whole \$$name)"; done
+policy_is "$first class desk: match unit \"desk.service\" and user guest, on cpus 3, nice 7;
+rt class engine: match unit \"engine.service\", on cpus 1, priority 5;"
+systemctl reload cotenant
+for name in desk theirs engine; do say session.$name "$(eval whole \$$name)"; done
+policy_is "$first"
+systemctl reload cotenant
+for name in desk theirs engine; do say session.after.$name "$(eval whole \$$name)"; done
+
 # A service that has CPUs of systemd's giving has its own group for that, which is written where it stands.
 systemd-run --quiet --unit=boxed -p AllowedCPUs=0-2 sleep 10000
 boxed=$(pid_of boxed)
