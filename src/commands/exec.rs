@@ -14,7 +14,7 @@ use cotenant_enforcer::control::{Request, ask};
 use cotenant_enforcer::ids::{Pid, Tid};
 use cotenant_enforcer::procfs::Procfs;
 use cotenant_enforcer::roots::Roots;
-use cotenant_enforcer::sys::core_sched;
+use cotenant_enforcer::sys::{affinity, core_sched};
 use cotenant_enforcer::thread::{Before, Touched, Wrote};
 
 use crate::enforced::nothing_enforced;
@@ -104,8 +104,10 @@ fn place_self(class: &PlannedClass) -> Result<(), Failure> {
     let (procfs, reach) = (Procfs::new(Roots::default().proc), placement.reach());
     let (me, tid) = (Pid::current(), Tid::current());
     let start = procfs.thread_stat(me, tid)?.start;
-    let mut touched = Touched { start, before: Before::read(&procfs, tid, &reach)?, wrote: Wrote::default() };
-    let mut todo = touched.intend(tid, placement.attributes, Some(&reach), &reach)?;
+    // Nobody puts back what it asked for, so that all it has now may pass for what its cpuset gives.
+    let cpuset = affinity::get(tid)?;
+    let mut touched = Touched { start, before: Before::read(&procfs, tid, &cpuset)?, wrote: Wrote::default() };
+    let mut todo = touched.intend(tid, placement.attributes, Some(&reach), &cpuset)?;
     Touched::perform(&procfs, (me, tid, start), &mut todo)?;
     if placement.cookie.is_some() {
         core_sched::create(tid)?;
