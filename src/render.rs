@@ -24,6 +24,7 @@ mod svg;
 mod table;
 mod topology;
 mod topology_json;
+mod watch;
 mod why;
 mod why_json;
 
@@ -46,6 +47,7 @@ pub(crate) use summary::{found, passed};
 pub(crate) use svg::plan_svg;
 pub(crate) use topology::topology;
 pub(crate) use topology_json::{Machine, topology_json};
+pub(crate) use watch::{Gaze, Key, Scene, draw};
 pub(crate) use why::why;
 pub(crate) use why_json::{Answer, Enforced, Fields, Reason, Site, Tried, story_json, why_json};
 

@@ -47,6 +47,8 @@ mod service;
 mod soak;
 #[path = "live/stage.rs"]
 mod stage;
+#[path = "live/watch.rs"]
+mod watch;
 #[path = "live/why.rs"]
 mod why;
 #[path = "live/world.rs"]

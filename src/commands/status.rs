@@ -1,5 +1,9 @@
 //! `cotenant status`.
 
+mod watch;
+
+use std::time::Duration;
+
 use clap::Args;
 use cotenant_enforcer::control::{Request, ask};
 
@@ -21,12 +25,22 @@ pub(crate) struct Options {
     /// How to show it.
     #[arg(long, value_enum, default_value_t = ResultFormat::Table)]
     format: ResultFormat,
+    /// Show it again and again on this terminal, with the machine and its load; `?` shows the keys.
+    #[arg(long, conflicts_with = "format")]
+    watch: bool,
+    /// Seconds between two looks of `--watch`: 0.1 to 60.
+    #[arg(long, value_name = "SECONDS", default_value = "1", requires = "watch", value_parser = interval)]
+    interval: Duration,
     #[command(flatten)]
     place: Place,
 }
 
 pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
     let roots = options.place.roots();
+    if options.watch {
+        watch::watch(&roots, options.interval)?;
+        return Ok(Outcome::Done);
+    }
     let answer = ask(&roots.run, Request::Status)?.ok_or_else(|| nothing_enforced(&roots.run))?;
     let text = String::from_utf8_lossy(&answer);
     print(&match options.format {
@@ -34,4 +48,11 @@ pub(crate) fn run(options: &Options) -> Result<Outcome, Failure> {
         ResultFormat::Table => render::status(&text, Look::of_stdout())?,
     })?;
     Ok(Outcome::Done)
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.1..=60.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err("write a number of seconds from 0.1 to 60".to_owned()),
+    }
 }

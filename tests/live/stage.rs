@@ -74,7 +74,12 @@ impl Stage {
     }
 
     pub(crate) fn run(&mut self, command: &mut Command) -> u32 {
-        command.stdin(Stdio::null());
+        self.run_at(command, Stdio::null())
+    }
+
+    /// The same where it reads from there.
+    pub(crate) fn run_at(&mut self, command: &mut Command, input: Stdio) -> u32 {
+        command.stdin(input);
         let child = loop {
             match command.spawn() {
                 Ok(child) => break child,

@@ -1,0 +1,162 @@
+//! `status --watch`: what is in force, drawn again and again. Nothing here reads or waits: a scene and how it is looked at go
+//! in, cells of a terminal come out.
+
+mod gaze;
+mod machine;
+mod tables;
+
+use std::collections::BTreeMap;
+
+use cotenant_compiler::CpuId;
+use cotenant_compiler::topology::Topology;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Paragraph};
+
+use super::printable::one_line;
+use super::status_json::{Class, Document};
+use crate::failure::Failure;
+pub(crate) use gaze::{Gaze, Key};
+
+/// What there is to see at one moment.
+pub(crate) struct Scene {
+    document: Document,
+    machine: Topology,
+    /// What part of the time since the moment before each CPU ran anything, from 0 to 1.
+    loads: BTreeMap<CpuId, f64>,
+    colour: bool,
+}
+
+impl Scene {
+    /// Of the daemon's answer.
+    pub(crate) fn new(
+        answer: &str,
+        machine: Topology,
+        loads: BTreeMap<CpuId, f64>,
+        colour: bool,
+    ) -> Result<Scene, Failure> {
+        let document = serde_json::from_str(answer).map_err(|error| {
+            Failure::new(format!("the daemon's answer cannot be read: {error}"))
+                .help("it may be of another version; `cotenant status --format json` shows the answer as it is")
+        })?;
+        Ok(Scene { document, machine, loads, colour })
+    }
+
+    /// The classes that the filter leaves: those whose name has it, or that of one of their processes.
+    fn classes<'a>(&'a self, filter: &'a str) -> impl Iterator<Item = (usize, &'a Class)> {
+        let has = move |class: &Class| {
+            class.name.contains(filter) || class.members.iter().any(|member| member.comm.contains(filter))
+        };
+        self.document.classes.iter().enumerate().filter(move |(_, class)| has(class))
+    }
+
+    /// How many classes there are to choose from.
+    pub(crate) fn classes_shown(&self, gaze: &Gaze) -> usize {
+        self.classes(gaze.filter()).count()
+    }
+
+    /// The colour that a class has here; of many, some have the same.
+    fn style(&self, class: usize) -> Style {
+        const COLOURS: [Color; 6] =
+            [Color::Green, Color::Yellow, Color::Cyan, Color::Magenta, Color::Blue, Color::LightRed];
+        match COLOURS.get(class % COLOURS.len()) {
+            Some(colour) if self.colour => Style::new().fg(*colour),
+            _ => Style::new(),
+        }
+    }
+
+    fn alarm(&self) -> Style {
+        if self.colour { Style::new().fg(Color::Red).bold() } else { Style::new().bold() }
+    }
+}
+
+/// Draws everything.
+pub(crate) fn draw(frame: &mut Frame<'_>, scene: &Scene, gaze: &Gaze) {
+    let area = frame.area();
+    // The machine has half of the height at most, and is folded where that is not enough.
+    let cores = machine::lines(scene, area.width, area.height.saturating_sub(6) / 2);
+    let classes = tables::classes(scene, gaze);
+    let rows = |lines: &[Line<'_>]| u16::try_from(lines.len()).unwrap_or(u16::MAX);
+    let of_classes = rows(&classes).min(area.height / 3 + 1);
+    let parts = [
+        Constraint::Length(2),
+        Constraint::Length(rows(&cores) + 1),
+        Constraint::Length(of_classes + 1),
+        Constraint::Min(0),
+        Constraint::Length(1),
+    ];
+    let [head, top, middle, bottom, foot] = Layout::vertical(parts).areas(area);
+    frame.render_widget(Paragraph::new(title(scene)), head);
+    frame.render_widget(Paragraph::new(cores), top);
+    let below = u16::try_from(gaze.class_row()).unwrap_or(0).saturating_sub(of_classes.saturating_sub(2));
+    frame.render_widget(Paragraph::new(classes).scroll((below, 0)), middle);
+    frame.render_widget(Paragraph::new(tables::members(scene, gaze, bottom.height)), bottom);
+    frame.render_widget(Paragraph::new(footer(gaze)), foot);
+    if gaze.helps() {
+        help(frame, area);
+    }
+}
+
+fn title(scene: &Scene) -> Vec<Line<'static>> {
+    let daemon = &scene.document.daemon;
+    let mut spans = vec![
+        Span::styled(format!("cotenant {}", daemon.version), Modifier::BOLD),
+        Span::raw(format!("  watched by the {}  {} events", daemon.eyes, daemon.events)),
+    ];
+    if let Some(sensor) = &daemon.sensor {
+        spans.push(Span::raw(format!("  {} threads moved", sensor.moves)));
+    }
+    let alarms = [
+        (daemon.lost, "losses of events"),
+        (scene.document.failures.len() as u64, "not enforced"),
+        (daemon.contested, "contested"),
+    ];
+    for (number, what) in alarms.into_iter().filter(|(number, _)| *number > 0) {
+        spans.push(Span::styled(format!("  {number} {what}"), scene.alarm()));
+    }
+    let reload = daemon.last_reload.as_ref().filter(|reload| reload.outcome != "unchanged");
+    let second = reload.map_or_else(Line::default, |reload| {
+        let style = if reload.outcome == "applied" { Style::new() } else { scene.alarm() };
+        let detail = one_line(reload.detail.lines().next().unwrap_or_default());
+        Line::styled(format!("last change of the policy {}: {detail}", reload.outcome), style)
+    });
+    vec![Line::from(spans), second]
+}
+
+fn footer(gaze: &Gaze) -> Line<'static> {
+    match gaze.being_typed() {
+        Some(filter) => Line::raw(format!("/{filter}_   Enter keeps it, Esc drops it")),
+        None if !gaze.filter().is_empty() => {
+            Line::raw(format!("only what has `{}`   / another   Esc everything   q quit", one_line(gaze.filter())))
+        }
+        None => Line::raw("q quit   Up/Down class   PgUp/PgDn processes   / filter   ? help"),
+    }
+}
+
+const HELP: [&str; 10] = [
+    "Marks side by side are CPUs of a core: the higher, the",
+    "busier (. is idle). The colour is that of the first class",
+    "that may run there now.",
+    "",
+    "Up, Down, k, j   choose a class",
+    "PgUp, PgDn       go through its processes",
+    "Home, End        the first and the last class",
+    "/                only classes and processes with a text",
+    "Esc              everything again",
+    "q, Ctrl-C        quit",
+];
+
+fn help(frame: &mut Frame<'_>, area: Rect) {
+    let size = |length: usize| u16::try_from(length).unwrap_or(u16::MAX);
+    let widest = HELP.iter().map(|line| line.len()).max().unwrap_or(0);
+    let (width, height) = (size(widest + 4).min(area.width), size(HELP.len() + 2).min(area.height));
+    let at = Rect { x: (area.width - width) / 2, y: (area.height - height) / 2, width, height };
+    frame.render_widget(Clear, at);
+    let block = ratatui::widgets::Block::bordered().title(" help, any key closes it ");
+    frame.render_widget(Paragraph::new(HELP.map(|line| Line::raw(format!(" {line}"))).to_vec()).block(block), at);
+}
+
+#[cfg(test)]
+mod tests;
