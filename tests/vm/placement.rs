@@ -72,9 +72,10 @@ fn a_kernel_without_core_scheduling_is_said_to_lack_it() {
 fn a_group_that_holds_one_class_is_used_in_place() {
     on_both(|run| {
         run.is("placed.alone", "2 7 0,2,4,6 /alone");
-        run.is("placed.pair", "2 7 0,2,4,6 /pair");
+        // Somebody has kept it off CPUs 6 and 7.
+        run.is("placed.pair", "2 7 0,2,4 /pair");
         run.is("placed.group.alone", "0,2,4,6");
-        run.is("placed.group.pair", "0,2,4,6");
+        run.is("placed.group.pair", "0,2,4");
         if !forgets_masks(run) {
             run.is("placed.thread", "2 7 2 /alone");
             run.is("placed.pair_masked", "2 7 2 /pair");
@@ -109,7 +110,7 @@ fn a_group_is_given_back_when_another_program_starts_in_it() {
         run.is("newcomer", "0 0 0-7 /alone");
         run.is("joined.alone", "2 7 0,2,4,6 /alone");
         run.is("joined.thread", "2 7 2 /alone");
-        run.is("joined.group.pair", "0,2,4,6");
+        run.is("joined.group.pair", "0,2,4");
         let status = run.all("status.joined");
         let because = |reason| status.iter().filter(|line| line.ends_with(reason)).count();
         assert_eq!(because("affinity   its cgroup holds other processes as well"), 2, "{status:?}");
