@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use cotenant_compiler::topology::TopologySource;
 
 use crate::commands::{
-    apply, convert, enforce, exec, explain, fmt, lint, plan, release, reload, status, topology, why,
+    apply, convert, enforce, exec, explain, fmt, lint, plan, probe, release, reload, status, topology, why,
 };
 use crate::failure::Failure;
 use crate::outcome::Outcome;
@@ -45,6 +45,7 @@ Examples:
   cotenant reload                       read the policy again, and wait for what comes of it
   cotenant explain unknown-word         what a finding means, and what to do about it
   cotenant convert /etc/cgrules.conf    a policy made of the rules you have
+  cotenant probe                        what a busy neighbour costs on this machine
 
 Exit codes:
   0  done
@@ -68,6 +69,7 @@ pub(crate) enum Command {
     Explain(explain::Options),
     Convert(convert::Options),
     Topology(topology::Options),
+    Probe(probe::Options),
 }
 
 impl Command {
@@ -87,6 +89,7 @@ impl Command {
             Command::Explain(options) => explain::run(&options),
             Command::Convert(options) => convert::run(&options),
             Command::Topology(options) => topology::run(&options),
+            Command::Probe(options) => probe::run(&options),
         }
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod lint;
 pub(crate) mod plan;
+pub(crate) mod probe;
 pub(crate) mod release;
 pub(crate) mod reload;
 pub(crate) mod status;

@@ -15,6 +15,7 @@ mod host;
 mod load;
 mod outcome;
 mod pages;
+mod probe;
 mod render;
 mod terminal;
 mod why;

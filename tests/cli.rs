@@ -13,5 +13,6 @@ mod cli {
     mod json_places;
     mod load;
     mod picture;
+    mod probe;
     mod streams;
 }
