@@ -5,10 +5,9 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
-use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-use super::status_json::{Class, Daemon, Document, Sensor};
+use super::status_json::{Class, Daemon, Document, LastReload, Sensor};
 use crate::failure::Failure;
 
 type Labels = Vec<(&'static str, String)>;
@@ -30,7 +29,16 @@ pub(crate) fn metrics(answer: &str) -> Result<String, Failure> {
 
 fn daemon(daemon: &Daemon, registry: &mut Registry) {
     let of = vec![("version", daemon.version.clone()), ("eyes", daemon.eyes.clone())];
-    registry.register("build", "The daemon, and what watches for clauses that the kernel does not keep", Info::new(of));
+    // A gauge: node-exporter refuses a whole file for one metric of the type `info`, which its format does not have.
+    let build = Family::<Labels, Gauge>::default();
+    build.get_or_create(&of).set(1);
+    registry.register("build_info", "The daemon, and what watches for clauses that the kernel does not keep", build);
+    let is =
+        |last: &Option<LastReload>, words: &[&str]| last.as_ref().is_some_and(|last| words.contains(&&*last.outcome));
+    // One that failed for a machine is forgotten with the next change of it only, so it says nothing of now.
+    let refused = is(&daemon.last_reload, &["refused", "failed"]) || is(&daemon.last_machine, &["refused"]);
+    let help = "1 while the policy as it is on disk, or for the machine as it is, is not in force";
+    registry.register("policy_refused", help, ConstGauge::new(i64::from(refused)));
     let counters = [
         ("events", "Process events followed", daemon.events),
         ("event_losses", "Times events were lost, each answered by a look at everything", daemon.lost),
@@ -147,6 +155,27 @@ mod tests {
         let mut lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("# HELP")).collect();
         lines.sort_unstable();
         insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    #[test]
+    fn what_is_refused_shows_until_it_is_mended() {
+        let refused = |reload: &str, machine: &str| {
+            let last = |what: &str, outcome: &str| format!(r#""{what}": {{"outcome": "{outcome}", "detail": ""}}"#);
+            let answer = ANSWER
+                .replace(r#""last_reload": null"#, &last("last_reload", reload))
+                .replace(r#""last_machine": null"#, &last("last_machine", machine));
+            let text = metrics(&answer).unwrap_or_else(|failure| panic!("{}", failure.text()));
+            text.contains("\ncotenant_policy_refused 1\n")
+        };
+        assert!(refused("refused", "applied") && refused("failed", "applied") && refused("applied", "refused"));
+        assert!(!refused("applied", "applied") && !refused("unchanged", "failed"));
+    }
+
+    #[test]
+    fn every_type_is_one_that_a_textfile_collector_knows() {
+        let text = metrics(ANSWER).unwrap_or_else(|failure| panic!("{}", failure.text()));
+        let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').nth(1));
+        assert!(types.into_iter().all(|kind| ["counter", "gauge", "histogram"].contains(&kind)), "{text}");
     }
 
     #[test]

@@ -52,9 +52,9 @@ impl Scene {
         self.document.classes.iter().enumerate().filter(move |(_, class)| has(class))
     }
 
-    /// How many classes there are to choose from.
-    pub(crate) fn classes_shown(&self, gaze: &Gaze) -> usize {
-        self.classes(gaze.filter()).count()
+    /// The classes that there are to choose from, by how many processes each has.
+    pub(crate) fn classes_shown(&self, gaze: &Gaze) -> Vec<usize> {
+        self.classes(gaze.filter()).map(|(_, class)| class.members.len()).collect()
     }
 
     /// The colour that a class has here; of many, some have the same.
@@ -135,7 +135,7 @@ fn footer(gaze: &Gaze) -> Line<'static> {
     }
 }
 
-const HELP: [&str; 10] = [
+const HELP: [&str; 11] = [
     "Marks side by side are CPUs of a core: the higher, the",
     "busier (. is idle). The colour is that of the first class",
     "that may run there now.",
@@ -143,7 +143,8 @@ const HELP: [&str; 10] = [
     "Up, Down, k, j   choose a class",
     "PgUp, PgDn       go through its processes",
     "Home, End        the first and the last class",
-    "/                only classes and processes with a text",
+    "/                only classes that have a text, in their",
+    "                 own name or in that of a process",
     "Esc              everything again",
     "q, Ctrl-C        quit",
 ];

@@ -36,7 +36,7 @@ pub(super) fn watch(roots: &Roots, interval: Duration) -> Result<(), Failure> {
     let done = (|| {
         let mut gaze = Gaze::default();
         loop {
-            gaze.settle(scene.classes_shown(&gaze));
+            gaze.settle(&scene.classes_shown(&gaze));
             terminal.draw(|frame| draw(frame, &scene, &gaze)).map_err(fail)?;
             let next = Instant::now() + interval;
             while event::poll(next.saturating_duration_since(Instant::now())).map_err(fail)? {
@@ -49,7 +49,7 @@ pub(super) fn watch(roots: &Roots, interval: Duration) -> Result<(), Failure> {
                     Event::Resize(..) => {}
                     _ => continue,
                 }
-                gaze.settle(scene.classes_shown(&gaze));
+                gaze.settle(&scene.classes_shown(&gaze));
                 terminal.draw(|frame| draw(frame, &scene, &gaze)).map_err(fail)?;
             }
             scene = eyes.look(&roots.run)?;

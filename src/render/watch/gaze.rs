@@ -28,18 +28,21 @@ pub(crate) struct Gaze {
     /// A filter that is being typed.
     typed: Option<String>,
     help: bool,
-    /// How many classes there were to choose from.
+    /// How many classes there were to choose from, and how many processes the chosen one had.
     classes: usize,
+    processes: usize,
 }
 
 /// Processes a page key goes past.
 const PAGE: usize = 10;
 
 impl Gaze {
-    /// So many classes are there that have what the filter asks for.
-    pub(crate) fn settle(&mut self, classes: usize) {
-        self.classes = classes;
-        self.class = self.class.min(classes.saturating_sub(1));
+    /// Classes are there that have what the filter asks for, with so many processes each.
+    pub(crate) fn settle(&mut self, classes: &[usize]) {
+        self.classes = classes.len();
+        self.class = self.class.min(classes.len().saturating_sub(1));
+        self.processes = classes.get(self.class).copied().unwrap_or(0);
+        self.below = self.below.min(self.processes);
     }
 
     /// Does what a key asks for. False for the end.
@@ -87,7 +90,7 @@ impl Gaze {
         }
         match key {
             Key::PageUp => self.below = self.below.saturating_sub(PAGE),
-            Key::PageDown => self.below += PAGE,
+            Key::PageDown => self.below = (self.below + PAGE).min(self.processes.saturating_sub(1)),
             Key::Letter('/') => self.typed = Some(String::new()),
             Key::Letter('?') => self.help = true,
             Key::Escape => self.look_for(String::new()),
@@ -125,7 +128,7 @@ mod tests {
 
     fn after(keys: &[Key]) -> Gaze {
         let mut gaze = Gaze::default();
-        gaze.settle(3);
+        gaze.settle(&[100, 12, 3]);
         keys.iter().for_each(|key| assert!(gaze.key(*key), "{key:?}"));
         gaze
     }
@@ -135,7 +138,7 @@ mod tests {
         assert_eq!(after(&[Key::Down, Key::Letter('j'), Key::Down]).class_row(), 2);
         assert_eq!(after(&[Key::End, Key::Up, Key::Letter('k'), Key::Up]).class_row(), 0);
         let mut gaze = after(&[Key::End]);
-        gaze.settle(1);
+        gaze.settle(&[7]);
         assert_eq!(gaze.class_row(), 0);
     }
 
@@ -163,5 +166,8 @@ mod tests {
         let gaze = after(&[Key::PageDown, Key::PageDown]);
         assert_eq!((gaze.rows_above(100, 5), gaze.rows_above(12, 5), gaze.rows_above(3, 5)), (20, 7, 0));
         assert_eq!(after(&[Key::PageDown, Key::Down]).rows_above(100, 5), 0, "another class begins at its first");
+        let mut past = after(&[Key::PageDown; 30]);
+        assert!(past.key(Key::PageUp));
+        assert_eq!(past.rows_above(100, 5), 89, "at once, however often it was pressed");
     }
 }

@@ -17,26 +17,28 @@ pub(super) fn classes(scene: &Scene, gaze: &Gaze) -> Vec<Line<'static>> {
     let mut lines = vec![Line::styled(head, Modifier::UNDERLINED)];
     for (row, (at, class)) in scene.classes(gaze.filter()).enumerate() {
         let is_chosen = row == gaze.class_row();
-        let placed: Vec<String> = class.places.iter().map(|(means, count)| format!("{means} {count}")).collect();
         let text = format!(
-            " {:<14} {:<9} {:<14} {:>5} {:>9}  {:<8} {}",
+            " {:<14} {:<9} {:<14} {:>5} {:>9}  {:<8} ",
             cut(&class.name, 14),
             class.kind,
             cut(&cpus(class), 14),
             class.members.len(),
             format!("{}/{}", class.conforming, class.threads),
-            strength(class),
-            placed.join(", ")
+            strength(class)
         );
+        let bold = if is_chosen { Modifier::BOLD } else { Modifier::empty() };
         let mut spans = vec![
             Span::raw(if is_chosen { "> " } else { "  " }),
             Span::styled("■", scene.style(at)),
-            Span::styled(text, if is_chosen { Modifier::BOLD } else { Modifier::empty() }),
+            Span::styled(text, bold),
         ];
+        // First, where a narrow terminal cuts the line.
         let contested = class.members.iter().filter(|member| member.contested).count();
         if contested > 0 {
-            spans.push(Span::styled(format!("  {contested} contested"), scene.alarm()));
+            spans.push(Span::styled(format!("{contested} contested, "), scene.alarm()));
         }
+        let placed: Vec<String> = class.places.iter().map(|(means, count)| format!("{means} {count}")).collect();
+        spans.push(Span::styled(placed.join(", "), bold));
         lines.push(Line::from(spans));
     }
     lines

@@ -38,10 +38,10 @@ fn scene(machine: &str, members: usize, colour: bool) -> Scene {
 
 fn drawn(scene: &Scene, keys: &[Key], width: u16, height: u16) -> Buffer {
     let mut gaze = Gaze::default();
-    gaze.settle(scene.classes_shown(&gaze));
+    gaze.settle(&scene.classes_shown(&gaze));
     for key in keys {
         assert!(gaze.key(*key));
-        gaze.settle(scene.classes_shown(&gaze));
+        gaze.settle(&scene.classes_shown(&gaze));
     }
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| draw(frame, scene, &gaze)).unwrap();
