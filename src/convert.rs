@@ -1,6 +1,8 @@
 //! Policies made of what people have: rules of libcgroup, of ananicy, of TuneD.
 //!
-//!     texts ─one reader a form─▶ rules ─compiler─▶ rules it takes ─formatter─▶ policy
+//! ```text
+//! texts ─one reader a form─▶ rules ─compiler─▶ rules it takes ─formatter─▶ policy
+//! ```
 //!
 //! A reader says what each line would be in a policy, and what of it no policy can say. [`out`] asks the compiler and writes.
 
