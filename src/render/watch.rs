@@ -15,8 +15,9 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
+use super::counted::counted;
 use super::printable::one_line;
-use super::status_json::{Class, Document};
+use super::status_json::{Class, Document, Member};
 use crate::failure::Failure;
 pub(crate) use gaze::{Gaze, Key};
 
@@ -52,9 +53,22 @@ impl Scene {
         self.document.classes.iter().enumerate().filter(move |(_, class)| has(class))
     }
 
-    /// The classes that there are to choose from, by how many processes each has.
-    pub(crate) fn classes_shown(&self, gaze: &Gaze) -> Vec<usize> {
-        self.classes(gaze.filter()).map(|(_, class)| class.members.len()).collect()
+    /// The chosen one of them.
+    fn chosen<'a>(&'a self, gaze: &'a Gaze) -> Option<&'a Class> {
+        self.classes(gaze.filter()).nth(gaze.class_row()).map(|(_, class)| class)
+    }
+
+    /// The processes of a class that the filter leaves: all where the class's own name has it.
+    fn members<'a>(&self, class: &'a Class, filter: &str) -> Vec<&'a Member> {
+        let whole = class.name.contains(filter);
+        class.members.iter().filter(|member| whole || member.comm.contains(filter)).collect()
+    }
+
+    /// Chooses a class that is there, whatever is there now.
+    pub(crate) fn settle(&self, gaze: &mut Gaze) {
+        gaze.settle(self.classes(gaze.filter()).count());
+        let processes = self.chosen(gaze).map_or(0, |class| self.members(class, gaze.filter()).len());
+        gaze.settle_processes(processes);
     }
 
     /// The colour that a class has here; of many, some have the same.
@@ -72,57 +86,60 @@ impl Scene {
     }
 }
 
-/// Draws everything.
-pub(crate) fn draw(frame: &mut Frame<'_>, scene: &Scene, gaze: &Gaze) {
+/// Draws everything, and says how many rows there are for processes: a page of them.
+pub(crate) fn draw(frame: &mut Frame<'_>, scene: &Scene, gaze: &Gaze) -> usize {
     let area = frame.area();
     // The machine has half of the height at most, and is folded where that is not enough.
+    let title = title(scene, area.width);
     let cores = machine::lines(scene, area.width, area.height.saturating_sub(6) / 2);
-    let classes = tables::classes(scene, gaze);
+    let classes = tables::classes(scene, gaze, area.width);
     let rows = |lines: &[Line<'_>]| u16::try_from(lines.len()).unwrap_or(u16::MAX);
     let of_classes = rows(&classes).min(area.height / 3 + 1);
     let parts = [
-        Constraint::Length(2),
+        Constraint::Length(rows(&title).max(2)),
         Constraint::Length(rows(&cores) + 1),
         Constraint::Length(of_classes + 1),
         Constraint::Min(0),
         Constraint::Length(1),
     ];
     let [head, top, middle, bottom, foot] = Layout::vertical(parts).areas(area);
-    frame.render_widget(Paragraph::new(title(scene)), head);
+    frame.render_widget(Paragraph::new(title), head);
     frame.render_widget(Paragraph::new(cores), top);
     let below = u16::try_from(gaze.class_row()).unwrap_or(0).saturating_sub(of_classes.saturating_sub(2));
     frame.render_widget(Paragraph::new(classes).scroll((below, 0)), middle);
-    frame.render_widget(Paragraph::new(tables::members(scene, gaze, bottom.height)), bottom);
+    frame.render_widget(Paragraph::new(tables::members(scene, gaze, bottom)), bottom);
     frame.render_widget(Paragraph::new(footer(gaze)), foot);
     if gaze.helps() {
         help(frame, area);
     }
+    tables::rows_of_members(bottom)
 }
 
-fn title(scene: &Scene) -> Vec<Line<'static>> {
+/// What is wrong stands first, so that a narrow terminal cuts off something else.
+fn title(scene: &Scene, width: u16) -> Vec<Line<'static>> {
     let daemon = &scene.document.daemon;
-    let mut spans = vec![
-        Span::styled(format!("cotenant {}", daemon.version), Modifier::BOLD),
-        Span::raw(format!("  watched by the {}  {} events", daemon.eyes, daemon.events)),
-    ];
-    if let Some(sensor) = &daemon.sensor {
-        spans.push(Span::raw(format!("  {} threads moved", sensor.moves)));
-    }
+    let count = |number: u64, word| counted(usize::try_from(number).unwrap_or(usize::MAX), word);
+    let mut spans = vec![Span::styled(format!("cotenant {}", daemon.version), Modifier::BOLD)];
     let alarms = [
-        (daemon.lost, "losses of events"),
-        (scene.document.failures.len() as u64, "not enforced"),
-        (daemon.contested, "contested"),
+        (scene.document.failures.len() as u64, format!("{} not enforced", scene.document.failures.len())),
+        (daemon.contested, format!("{} contested", daemon.contested)),
+        (daemon.lost, format!("events lost {}", count(daemon.lost, "time"))),
     ];
-    for (number, what) in alarms.into_iter().filter(|(number, _)| *number > 0) {
-        spans.push(Span::styled(format!("  {number} {what}"), scene.alarm()));
+    for (_, alarm) in alarms.into_iter().filter(|(number, _)| *number > 0) {
+        spans.push(Span::styled(format!("  {alarm}"), scene.alarm()));
     }
-    let reload = daemon.last_reload.as_ref().filter(|reload| reload.outcome != "unchanged");
-    let second = reload.map_or_else(Line::default, |reload| {
-        let style = if reload.outcome == "applied" { Style::new() } else { scene.alarm() };
-        let detail = one_line(reload.detail.lines().next().unwrap_or_default());
-        Line::styled(format!("last change of the policy {}: {detail}", reload.outcome), style)
+    spans.push(Span::raw(format!("  watched by the {}, {}", daemon.eyes, count(daemon.events, "event"))));
+    if let Some(sensor) = &daemon.sensor {
+        spans.push(Span::raw(format!(", {} moved", count(sensor.moves, "thread"))));
+    }
+    let changes = [("policy", &daemon.last_reload), ("machine", &daemon.last_machine)];
+    let changes = changes.into_iter().filter_map(|(what, change)| {
+        let change = change.as_ref().filter(|change| change.outcome != "unchanged")?;
+        let style = if change.outcome == "applied" { Style::new() } else { scene.alarm() };
+        let detail = one_line(change.detail.lines().next().unwrap_or_default());
+        Some(Line::styled(format!("last change of the {what} {}: {detail}", change.outcome), style))
     });
-    vec![Line::from(spans), second]
+    std::iter::once(Line::from(spans)).chain(changes).map(|line| tables::clip(line, width)).collect()
 }
 
 fn footer(gaze: &Gaze) -> Line<'static> {

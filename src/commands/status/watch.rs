@@ -12,6 +12,7 @@ use cotenant_enforcer::control::{Request, ask};
 use cotenant_enforcer::procfs::{CpuTimes, CpuTimesReader, Procfs};
 use cotenant_enforcer::roots::Roots;
 use nix::sys::signal::{SigSet, Signal};
+use ratatui::DefaultTerminal;
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::execute;
@@ -36,8 +37,7 @@ pub(super) fn watch(roots: &Roots, interval: Duration) -> Result<(), Failure> {
     let done = (|| {
         let mut gaze = Gaze::default();
         loop {
-            gaze.settle(&scene.classes_shown(&gaze));
-            terminal.draw(|frame| draw(frame, &scene, &gaze)).map_err(fail)?;
+            show(&mut terminal, &scene, &mut gaze).map_err(fail)?;
             let next = Instant::now() + interval;
             while event::poll(next.saturating_duration_since(Instant::now())).map_err(fail)? {
                 match event::read().map_err(fail)? {
@@ -49,14 +49,21 @@ pub(super) fn watch(roots: &Roots, interval: Duration) -> Result<(), Failure> {
                     Event::Resize(..) => {}
                     _ => continue,
                 }
-                gaze.settle(&scene.classes_shown(&gaze));
-                terminal.draw(|frame| draw(frame, &scene, &gaze)).map_err(fail)?;
+                show(&mut terminal, &scene, &mut gaze).map_err(fail)?;
             }
             scene = eyes.look(&roots.run)?;
         }
     })();
     ratatui::restore();
     done
+}
+
+fn show(terminal: &mut DefaultTerminal, scene: &Scene, gaze: &mut Gaze) -> std::io::Result<()> {
+    scene.settle(gaze);
+    let mut page = 0;
+    terminal.draw(|frame| page = draw(frame, scene, gaze))?;
+    gaze.fit(page);
+    Ok(())
 }
 
 /// What is looked at, and what was seen before.
@@ -113,6 +120,8 @@ fn restore_on_signals() -> Result<(), Failure> {
     ends.thread_block().map_err(|errno| fail(errno.to_string()))?;
     let wait = move || {
         if let Ok(signal) = ends.wait() {
+            // Kept until the end, so that no frame follows on the screen of before.
+            let _drawing = std::io::stdout().lock();
             ratatui::restore();
             // What draws does that at its own end, which does not come.
             let _ = execute!(std::io::stdout(), Show);

@@ -23,26 +23,35 @@ pub(crate) struct Gaze {
     /// The chosen one of the classes that are shown.
     class: usize,
     /// How many of its processes are above what is shown.
-    below: usize,
+    above: usize,
     filter: String,
     /// A filter that is being typed.
     typed: Option<String>,
     help: bool,
-    /// How many classes there were to choose from, and how many processes the chosen one had.
+    /// How many classes there were to choose from.
     classes: usize,
+    /// How many processes the chosen one had.
     processes: usize,
+    /// How many of them fit: what a page key goes past.
+    page: usize,
 }
 
-/// Processes a page key goes past.
-const PAGE: usize = 10;
-
 impl Gaze {
-    /// Classes are there that have what the filter asks for, with so many processes each.
-    pub(crate) fn settle(&mut self, classes: &[usize]) {
-        self.classes = classes.len();
-        self.class = self.class.min(classes.len().saturating_sub(1));
-        self.processes = classes.get(self.class).copied().unwrap_or(0);
-        self.below = self.below.min(self.processes);
+    /// So many classes are there that have what the filter asks for.
+    pub(super) fn settle(&mut self, classes: usize) {
+        self.classes = classes;
+        self.class = self.class.min(classes.saturating_sub(1));
+    }
+
+    /// So many processes has the chosen one.
+    pub(super) fn settle_processes(&mut self, processes: usize) {
+        self.processes = processes;
+        self.above = self.rows_above(processes, self.page);
+    }
+
+    /// So many of them fit on the screen as it was drawn.
+    pub(crate) fn fit(&mut self, page: usize) {
+        self.page = page;
     }
 
     /// Does what a key asks for. False for the end.
@@ -72,7 +81,7 @@ impl Gaze {
     }
 
     fn look_for(&mut self, filter: String) {
-        (self.filter, self.class, self.below) = (filter, 0, 0);
+        (self.filter, self.class, self.above) = (filter, 0, 0);
     }
 
     fn command(&mut self, key: Key) -> bool {
@@ -86,11 +95,14 @@ impl Gaze {
             _ => self.class,
         };
         if class != self.class {
-            (self.class, self.below) = (class, 0);
+            (self.class, self.above) = (class, 0);
         }
         match key {
-            Key::PageUp => self.below = self.below.saturating_sub(PAGE),
-            Key::PageDown => self.below = (self.below + PAGE).min(self.processes.saturating_sub(1)),
+            Key::PageUp => self.above = self.above.saturating_sub(self.page),
+            Key::PageDown => {
+                self.above += self.page;
+                self.above = self.rows_above(self.processes, self.page);
+            }
             Key::Letter('/') => self.typed = Some(String::new()),
             Key::Letter('?') => self.help = true,
             Key::Escape => self.look_for(String::new()),
@@ -106,7 +118,7 @@ impl Gaze {
 
     /// How many of so many rows are above the first shown of this many.
     pub(super) fn rows_above(&self, rows: usize, shown: usize) -> usize {
-        self.below.min(rows.saturating_sub(shown))
+        self.above.min(rows.saturating_sub(shown))
     }
 
     pub(crate) fn filter(&self) -> &str {
@@ -128,7 +140,7 @@ mod tests {
 
     fn after(keys: &[Key]) -> Gaze {
         let mut gaze = Gaze::default();
-        gaze.settle(&[100, 12, 3]);
+        gaze.settle(3);
         keys.iter().for_each(|key| assert!(gaze.key(*key), "{key:?}"));
         gaze
     }
@@ -138,7 +150,7 @@ mod tests {
         assert_eq!(after(&[Key::Down, Key::Letter('j'), Key::Down]).class_row(), 2);
         assert_eq!(after(&[Key::End, Key::Up, Key::Letter('k'), Key::Up]).class_row(), 0);
         let mut gaze = after(&[Key::End]);
-        gaze.settle(&[7]);
+        gaze.settle(1);
         assert_eq!(gaze.class_row(), 0);
     }
 
@@ -162,12 +174,20 @@ mod tests {
     }
 
     #[test]
-    fn pages_end_with_the_last_process() {
-        let gaze = after(&[Key::PageDown, Key::PageDown]);
-        assert_eq!((gaze.rows_above(100, 5), gaze.rows_above(12, 5), gaze.rows_above(3, 5)), (20, 7, 0));
-        assert_eq!(after(&[Key::PageDown, Key::Down]).rows_above(100, 5), 0, "another class begins at its first");
-        let mut past = after(&[Key::PageDown; 30]);
-        assert!(past.key(Key::PageUp));
-        assert_eq!(past.rows_above(100, 5), 89, "at once, however often it was pressed");
+    fn pages_are_as_long_as_the_screen_and_end_with_the_last_process() {
+        let mut gaze = after(&[]);
+        gaze.fit(5);
+        gaze.settle_processes(12);
+        let mut press = |key| {
+            assert!(gaze.key(key));
+            gaze.rows_above(12, 5)
+        };
+        assert_eq!([Key::PageDown; 4].map(&mut press), [5, 7, 7, 7]);
+        assert_eq!(press(Key::PageUp), 2, "what was pressed beyond the end is not to be taken back");
+        assert_eq!(press(Key::Down), 0, "another class begins at its first");
+        gaze.key(Key::PageDown);
+        gaze.settle_processes(3);
+        gaze.settle_processes(12);
+        assert_eq!(gaze.rows_above(12, 5), 0, "of fewer than a page none is above");
     }
 }

@@ -38,13 +38,18 @@ fn scene(machine: &str, members: usize, colour: bool) -> Scene {
 
 fn drawn(scene: &Scene, keys: &[Key], width: u16, height: u16) -> Buffer {
     let mut gaze = Gaze::default();
-    gaze.settle(&scene.classes_shown(&gaze));
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    let mut show = |gaze: &mut Gaze| {
+        scene.settle(gaze);
+        let mut page = 0;
+        terminal.draw(|frame| page = draw(frame, scene, gaze)).unwrap();
+        gaze.fit(page);
+    };
+    show(&mut gaze);
     for key in keys {
         assert!(gaze.key(*key));
-        gaze.settle(&scene.classes_shown(&gaze));
+        show(&mut gaze);
     }
-    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    terminal.draw(|frame| draw(frame, scene, &gaze)).unwrap();
     terminal.backend().buffer().clone()
 }
 
@@ -72,25 +77,95 @@ fn a_filter_leaves_what_has_it_and_says_so() {
 }
 
 #[test]
-fn a_large_machine_is_folded_and_the_rest_still_there() {
-    let screen = text(&drawn(&scene("pack:2 core:128 pu:2", 2, true), &[], 80, 24));
-    assert!(
-        screen.contains("256 cores in all") && screen.contains("q quit") && screen.contains("worker/1"),
-        "{screen}"
+fn a_filter_leaves_the_processes_that_have_it_and_all_of_a_class_that_has() {
+    let filtered = |filter: &str| {
+        let keys: Vec<Key> = filter.chars().map(Key::Letter).chain([Key::Enter]).collect();
+        text(&drawn(&scene("pack:1 core:4 pu:2", 3, true), &keys, 80, 20))
+    };
+    let one = filtered("/worker/2");
+    assert!(one.contains("■ web") && one.contains("worker/2") && !one.contains("worker/1"), "{one}");
+    let all = filtered("/web");
+    assert!((0..3).all(|at| all.contains(&format!("worker/{at}"))), "{all}");
+}
+
+#[test]
+fn pages_go_to_the_last_process_and_at_once_back() {
+    let after = |keys: &[Key]| text(&drawn(&scene("pack:1 core:4 pu:2", 30, true), keys, 80, 24));
+    let last = after(&[Key::PageDown; 9]);
+    assert!(last.contains("worker/29") && last.contains("of 30)"), "{last}");
+    let back = after(&[&[Key::PageDown; 9][..], &[Key::PageUp]].concat());
+    assert!(!back.contains("worker/29"), "{back}");
+}
+
+#[test]
+fn what_is_wrong_is_seen_on_a_narrow_terminal_and_what_is_cut_is_marked() {
+    let mut document: serde_json::Value = serde_json::from_str(&answer(2, "")).unwrap();
+    document["daemon"]["lost"] = 2.into();
+    document["failures"] = serde_json::json!([{"pid": 1000, "class": "web", "error":
+        "/sys/fs/cgroup/cpuset/web/cpuset.cpus: write 0-3: No space left on device"}]);
+    document["classes"][0]["places"] = serde_json::json!({"affinity": 123, "cgroup": 456});
+    let machine = Topology::load(&TopologySource::Synthetic("pack:1 core:4 pu:2".to_owned())).unwrap();
+    let scene = Scene::new(&document.to_string(), machine, BTreeMap::new(), true).unwrap_or_else(|_| panic!());
+    let screen = text(&drawn(&scene, &[], 80, 24));
+    let has = |line: &str| assert!(screen.lines().any(|shown| shown.contains(line)), "{line}\n{screen}");
+    has("1 not enforced  1 contested  events lost 2 times  watched");
+    has("reactive 1 contested …");
+    has("1000 worker/0               4/4 move       /sys/fs/cgroup/cpuset/web/cp…");
+}
+
+/// The lines of the machine, which are those above the first empty one.
+fn machine(name: &str, width: u16, height: u16) -> Vec<String> {
+    let screen = text(&drawn(&scene(name, 2, true), &[], width, height));
+    screen.lines().skip(2).take_while(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn packages_caches_cores_and_siblings_are_drawn_as_they_stand() {
+    assert_eq!(
+        machine("pack:2 l3:2 core:2 pu:2", 80, 24),
+        ["package 0 llc 0 █▄ ▁. llc 1 .. ..", "package 1 llc 2 .. .. llc 3 .. .."]
     );
+    assert_eq!(machine("pack:1 l3:2 core:3 pu:1", 80, 24), ["llc 0 █ ▄ ▁ llc 1 . . ."]);
+    assert_eq!(machine("pack:1 l2:4 core:1 pu:2", 80, 24), ["cores █▄ ▁. .. .."], "caches of one core are cores");
+    assert_eq!(
+        machine("pack:1 l3:3 core:4 pu:2", 40, 24),
+        ["llc 0 █▄ ▁. .. .. llc 1 .. .. .. ..", "llc 2 .. .. .. .."],
+        "a cache stays on a line"
+    );
+}
+
+#[test]
+fn a_machine_too_large_for_its_cpus_is_drawn_by_cores_and_by_caches() {
+    let every = "pack:2 l3:16 core:8 pu:2";
+    let cpus = machine(every, 200, 80);
+    assert_eq!((cpus.len(), cpus.concat().chars().filter(|c| ".▁▄█".contains(*c)).count()), (6, 512));
+    let cores = machine(every, 80, 24);
+    assert_eq!(cores.last().unwrap(), "a mark is a core, as busy as the busiest of its CPUs");
+    assert!(cores[0].starts_with("package 0 llc 0 █▁...... llc 1"), "{cores:#?}");
+    assert!(cores.iter().any(|line| line.ends_with("llc 31 ........")), "{cores:#?}");
+    let caches = machine(every, 80, 18);
+    assert_eq!(caches.last().unwrap(), "a mark is a cache, as busy as its cores on average");
+    assert!(caches[0].starts_with("package 0 llc 0 ▂ llc 1 ."), "(1 + 0.01) / 8: {caches:#?}");
+    let none = machine(every, 80, 10);
+    assert_eq!(none.last().unwrap(), "… 256 cores in all, more than fit here");
+}
+
+#[test]
+fn a_large_machine_leaves_room_for_the_rest() {
+    for (name, width, height) in [("pack:2 core:128 pu:2", 80, 24), ("pack:8 l3:16 core:8 pu:8", 80, 24)] {
+        let screen = text(&drawn(&scene(name, 2, true), &[], width, height));
+        assert!(screen.contains("q quit") && screen.contains("worker/1"), "{screen}");
+    }
     let help = text(&drawn(&scene("pack:2 core:128 pu:2", 2, true), &[Key::Letter('?')], 80, 24));
     assert!(help.contains("any key closes") && help.contains("q, Ctrl-C"), "{help}");
-    let wide = text(&drawn(&scene("pack:2 core:128 pu:2", 2, true), &[], 200, 60));
-    assert!(!wide.contains("in all") && wide.contains("worker/1"), "{wide}");
 }
 
 #[test]
 fn a_cpu_has_the_colour_of_who_may_run_there_and_none_without_colours() {
     let colour = |buffer: &Buffer, column: u16| buffer[(column, 2)].fg;
     let coloured = drawn(&scene("pack:1 core:4 pu:2", 1, true), &[], 80, 24);
-    let label = 6;
-    assert_eq!((colour(&coloured, label), colour(&coloured, label + 6)), (Color::Green, Color::Yellow), "CPUs 0 and 4");
-    assert_eq!(colour(&coloured, label + 7), Color::Reset, "nobody's");
+    assert_eq!((colour(&coloured, 6), colour(&coloured, 12)), (Color::Green, Color::Yellow), "CPUs 0 and 4");
+    assert_eq!(colour(&coloured, 13), Color::Reset, "nobody's");
     let plain = drawn(&scene("pack:1 core:4 pu:2", 1, false), &[], 80, 24);
     assert!(plain.content.iter().all(|cell| cell.fg == Color::Reset));
 }
