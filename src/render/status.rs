@@ -5,7 +5,7 @@ use cotenant_compiler::CpuSet;
 use super::counted::counted;
 use super::printable;
 use super::printable::one_line;
-use super::status_json::{Class, Document, Member};
+use super::status_json::{Class, Clause, Document, Member};
 use super::table::{Fit, fit, lines, row, table};
 use crate::failure::Failure;
 use crate::terminal::Look;
@@ -156,6 +156,16 @@ fn remark(member: &Member) -> String {
     remarks.join("; ")
 }
 
+/// How strongly a clause is kept, and within what time where something has to happen first.
+pub(super) fn strength(clause: &Clause, tick_ms: f64) -> String {
+    match (clause.strength.as_str(), clause.means.as_str()) {
+        ("reactive", "sensor") => "reactive, 0.1 ms".to_owned(),
+        ("reactive", "look each second") => "reactive, 1 s".to_owned(),
+        ("reactive", _) => format!("reactive, {tick_ms} ms"),
+        (other, _) => other.to_owned(),
+    }
+}
+
 /// How each clause is kept; reactive ones within a tick of this daemon.
 fn promises(document: &Document, look: Look) -> String {
     let mut kept = table(&["class", "clause", "effect here", "kept by", "strength"], look);
@@ -163,12 +173,7 @@ fn promises(document: &Document, look: Look) -> String {
     for class in &document.classes {
         for clause in &class.clauses {
             any = true;
-            let strength = match (clause.strength.as_str(), clause.means.as_str()) {
-                ("reactive", "sensor") => "reactive, 0.1 ms".to_owned(),
-                ("reactive", "look each second") => "reactive, 1 s".to_owned(),
-                ("reactive", _) => format!("reactive, {} ms", document.daemon.tick_ms),
-                (other, _) => other.to_owned(),
-            };
+            let strength = strength(clause, document.daemon.tick_ms);
             row(
                 &mut kept,
                 [class.name.clone(), clause.text.clone(), clause.effect.clone(), clause.means.clone(), strength],

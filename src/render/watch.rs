@@ -1,7 +1,9 @@
 //! `status --watch`: what is in force, drawn again and again. Nothing here reads or waits: a scene and how it is looked at go
 //! in, cells of a terminal come out.
 
+mod clauses;
 mod gaze;
+mod help;
 mod machine;
 mod tables;
 
@@ -10,10 +12,10 @@ use std::collections::BTreeMap;
 use cotenant_compiler::CpuId;
 use cotenant_compiler::topology::Topology;
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Paragraph};
+use ratatui::widgets::Paragraph;
 
 use super::counted::counted;
 use super::printable::one_line;
@@ -89,28 +91,36 @@ impl Scene {
 /// Draws everything, and says how many rows there are for processes: a page of them.
 pub(crate) fn draw(frame: &mut Frame<'_>, scene: &Scene, gaze: &Gaze) -> usize {
     let area = frame.area();
-    // The machine has half of the height at most, and is folded where that is not enough.
+    let rows = |lines: &[Line<'_>]| u16::try_from(lines.len()).unwrap_or(u16::MAX);
+    // Nothing, or lines with an empty one below.
+    let apart = |lines: &[Line<'_>]| if lines.is_empty() { 0 } else { rows(lines) + 1 };
     let title = title(scene, area.width);
+    // The machine has half of the height at most, and is folded where that is not enough.
     let cores = machine::lines(scene, area.width, area.height.saturating_sub(6) / 2);
     let classes = tables::classes(scene, gaze, area.width);
-    let rows = |lines: &[Line<'_>]| u16::try_from(lines.len()).unwrap_or(u16::MAX);
+    let of_title = rows(&title).max(2);
     let of_classes = rows(&classes).min(area.height / 3 + 1);
+    // Clauses have a third of what is left; processes, of which there may be many, the rest.
+    let left = area.height.saturating_sub(of_title + rows(&cores) + of_classes + 3);
+    let clauses = clauses::lines(scene, gaze, area.width, left / 3);
     let parts = [
-        Constraint::Length(rows(&title).max(2)),
+        Constraint::Length(of_title),
         Constraint::Length(rows(&cores) + 1),
         Constraint::Length(of_classes + 1),
+        Constraint::Length(apart(&clauses)),
         Constraint::Min(0),
         Constraint::Length(1),
     ];
-    let [head, top, middle, bottom, foot] = Layout::vertical(parts).areas(area);
+    let [head, top, middle, below, bottom, foot] = Layout::vertical(parts).areas(area);
     frame.render_widget(Paragraph::new(title), head);
     frame.render_widget(Paragraph::new(cores), top);
-    let below = u16::try_from(gaze.class_row()).unwrap_or(0).saturating_sub(of_classes.saturating_sub(2));
-    frame.render_widget(Paragraph::new(classes).scroll((below, 0)), middle);
+    let scrolled = u16::try_from(gaze.class_row()).unwrap_or(0).saturating_sub(of_classes.saturating_sub(2));
+    frame.render_widget(Paragraph::new(classes).scroll((scrolled, 0)), middle);
+    frame.render_widget(Paragraph::new(clauses), below);
     frame.render_widget(Paragraph::new(tables::members(scene, gaze, bottom)), bottom);
     frame.render_widget(Paragraph::new(footer(gaze)), foot);
     if gaze.helps() {
-        help(frame, area);
+        help::draw(frame, area);
     }
     tables::rows_of_members(bottom)
 }
@@ -150,30 +160,6 @@ fn footer(gaze: &Gaze) -> Line<'static> {
         }
         None => Line::raw("q quit   Up/Down class   PgUp/PgDn processes   / filter   ? help"),
     }
-}
-
-const HELP: [&str; 11] = [
-    "Marks side by side are CPUs of a core: the higher, the",
-    "busier (. is idle). The colour is that of the first class",
-    "that may run there now.",
-    "",
-    "Up, Down, k, j   choose a class",
-    "PgUp, PgDn       go through its processes",
-    "Home, End        the first and the last class",
-    "/                only classes that have a text, in their",
-    "                 own name or in that of a process",
-    "Esc              everything again",
-    "q, Ctrl-C        quit",
-];
-
-fn help(frame: &mut Frame<'_>, area: Rect) {
-    let size = |length: usize| u16::try_from(length).unwrap_or(u16::MAX);
-    let widest = HELP.iter().map(|line| line.len()).max().unwrap_or(0);
-    let (width, height) = (size(widest + 4).min(area.width), size(HELP.len() + 2).min(area.height));
-    let at = Rect { x: (area.width - width) / 2, y: (area.height - height) / 2, width, height };
-    frame.render_widget(Clear, at);
-    let block = ratatui::widgets::Block::bordered().title(" help, any key closes it ");
-    frame.render_widget(Paragraph::new(HELP.map(|line| Line::raw(format!(" {line}"))).to_vec()).block(block), at);
 }
 
 #[cfg(test)]

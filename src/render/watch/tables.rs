@@ -101,7 +101,7 @@ fn row(scene: &Scene, member: &Member) -> Line<'static> {
 }
 
 /// As much of it as has room.
-fn cut(text: &str, room: usize) -> String {
+pub(super) fn cut(text: &str, room: usize) -> String {
     if text.chars().count() <= room { text.to_owned() } else { text.chars().take(room - 1).chain(['…']).collect() }
 }
 

@@ -7,6 +7,18 @@ use super::*;
 
 mod picture;
 
+fn clauses(any: bool) -> serde_json::Value {
+    if !any {
+        return serde_json::json!([]);
+    }
+    serde_json::json!([
+        {"text": "on", "effect": "CPUs 0-3", "means": "allowed CPUs", "strength": "strict"},
+        {"text": "prefer idle core", "effect": "0-3: moved off a shared core while another is idle", "means": "sensor",
+            "strength": "reactive"},
+        {"text": "share core with itself", "effect": "nobody else", "means": "nothing", "strength": "refused"},
+    ])
+}
+
 /// A daemon with these classes, as the control socket tells of it.
 fn answer(members: usize, detail: &str) -> String {
     let member = |at: usize| {
@@ -16,8 +28,7 @@ fn answer(members: usize, detail: &str) -> String {
     let class = |name: &str, kind: &str, cpus: Option<&str>, frozen: bool, members: Vec<serde_json::Value>| {
         serde_json::json!({"name": name, "kind": kind, "cpus": cpus, "frozen": frozen, "threads": 4 * members.len(),
             "conforming": 4 * members.len(), "places": {"move": members.len()}, "cookies": [], "members": members,
-            "clauses": [{"text": "", "effect": "", "means": "", "strength": "strict"},
-                {"text": "", "effect": "", "means": "", "strength": "reactive"}]})
+            "clauses": clauses(cpus.is_some())})
     };
     let document = serde_json::json!({"schema_version": 1, "daemon": {"version": "1.2.3", "pid": 1, "tick_ms": 10.0, "events": 99,
         "lost": 0, "ticks": 0, "placed": 0, "released": 0, "contested": 1, "eyes": "sensor", "sensor": {"switches": 0, "rings": 0,
@@ -109,7 +120,7 @@ fn what_is_wrong_is_seen_on_a_narrow_terminal_and_what_is_cut_is_marked() {
     let screen = text(&drawn(&scene, &[], 80, 24));
     let has = |line: &str| assert!(screen.lines().any(|shown| shown.contains(line)), "{line}\n{screen}");
     has("1 not enforced  1 contested  events lost 2 times  watched");
-    has("reactive 1 contested …");
+    has("refused  1 contested …");
     has("1000 worker/0               4/4 move       /sys/fs/cgroup/cpuset/web/cp…");
 }
 
@@ -117,6 +128,24 @@ fn what_is_wrong_is_seen_on_a_narrow_terminal_and_what_is_cut_is_marked() {
 fn machine(name: &str, width: u16, height: u16) -> Vec<String> {
     let screen = text(&drawn(&scene(name, 2, true), &[], width, height));
     screen.lines().skip(2).take_while(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_clauses_of_the_chosen_class_say_by_what_they_are_kept_and_how_fast() {
+    let screen = text(&drawn(&scene("pack:1 core:4 pu:2", 2, true), &[], 100, 40));
+    let rows = [
+        "clause (2 siblings open)   kept by                strength         effect",
+        "on                         allowed CPUs           strict           CPUs 0-3",
+        "prefer idle core           sensor                 reactive, 0.1 ms 0-3: moved off a shared core…",
+        "share core with itself     nothing                refused          nobody else",
+    ];
+    rows.iter().for_each(|row| assert!(screen.contains(row), "{row}\n{screen}"));
+    let few = text(&drawn(&scene("pack:1 core:4 pu:2", 2, true), &[], 100, 20));
+    assert!(few.contains("… 2 more clauses; `cotenant status` has all"), "{few}");
+    let unmanaged = text(&drawn(&scene("pack:1 core:4 pu:2", 2, true), &[Key::End], 100, 40));
+    assert!(!unmanaged.contains("kept by"), "{unmanaged}");
+    let alone = text(&drawn(&scene("pack:1 core:4 pu:1", 2, true), &[], 100, 40));
+    assert!(alone.contains("clause                     kept by"), "{alone}");
 }
 
 #[test]

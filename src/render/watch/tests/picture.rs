@@ -18,30 +18,43 @@ fn screen() -> Buffer {
         serde_json::json!({"pid": pid, "comm": comm, "place": "move", "reason": null, "cookies": [], "threads": threads,
             "conforming": threads, "theirs": 0, "contested": false})
     };
-    let class = |name: &str, kind: &str, cpus: &str, strength: &str, members: Vec<serde_json::Value>| {
+    let clause = |text: &str, means: &str, strength: &str, effect: &str| serde_json::json!({"text": text, "effect": effect, "means": means, "strength": strength});
+    let class = |name: &str,
+                 kind: &str,
+                 cpus: &str,
+                 clauses: Vec<serde_json::Value>,
+                 members: Vec<serde_json::Value>| {
         let threads: u64 = members.iter().filter_map(|member| member["threads"].as_u64()).sum();
         serde_json::json!({"name": name, "kind": kind, "cpus": cpus, "frozen": false, "threads": threads, "conforming": threads,
             "places": {"move": members.len()}, "cookies": [], "members": members,
-            "clauses": [{"text": "", "effect": "", "means": "", "strength": strength}]})
+            "clauses": clauses})
     };
     let web =
         [(2101, "web", 9), (2107, "web", 9), (2110, "web", 9)].map(|(pid, comm, threads)| member(pid, comm, threads));
     let batch = [member(3310, "encode", 4), member(3311, "encode", 4)];
+    let of_web = vec![
+        clause("round robin, priority 1", "sched_setattr", "strict", "SCHED_RR 1"),
+        clause("prefer idle core", "tick loop", "reactive", "fronts 0,2,4,6 first, siblings 1,3,5,7 as overflow"),
+    ];
+    let of_batch = vec![clause("only when core idle", "core-scheduling cookie", "bounded", "gives way")];
+    let of_report = vec![clause("on", "allowed CPUs", "strict", "CPUs 8-9")];
     let mut document: serde_json::Value = serde_json::from_str(&answer(0, "")).unwrap();
+    document["daemon"]["eyes"] = "tick loop".into();
+    document["daemon"]["sensor"] = serde_json::Value::Null;
     document["daemon"]["events"] = 48_211.into();
     document["daemon"]["contested"] = 0.into();
     document["daemon"]["last_reload"] =
         serde_json::json!({"outcome": "applied", "detail": "class `web`: `spill to siblings` is new"});
     document["classes"] = serde_json::json!([
-        class("web", "rt", "0,2,4,6,1,3", "reactive", web.to_vec()),
-        class("batch", "batch", "10-15", "strict", batch.to_vec()),
-        class("report", "fair", "8-9", "strict", vec![member(3790, "report", 1)]),
+        class("web", "rt", "0,2,4,6,1,3", of_web, web.to_vec()),
+        class("batch", "batch", "10-15", of_batch, batch.to_vec()),
+        class("report", "fair", "8-9", of_report, vec![member(3790, "report", 1)]),
     ]);
     let machine = TopologySource::Synthetic("pack:1 l3:2 core:4 pu:2".to_owned());
     let loads = [1.0, 0.6, 0.9, 0.5, 0.95, 0.0, 0.8, 0.0, 0.4, 0.0, 1.0, 1.0, 1.0, 1.0, 0.97, 1.0];
     let loads = (0..).zip(loads).map(|(cpu, load)| (CpuId(cpu), load)).collect();
     let scene = Scene::new(&document.to_string(), Topology::load(&machine).unwrap(), loads, true);
-    drawn(&scene.unwrap_or_else(|failure| panic!("{}", failure.text())), &[], 80, 18)
+    drawn(&scene.unwrap_or_else(|failure| panic!("{}", failure.text())), &[], 80, 22)
 }
 
 fn colour(cell: &Cell) -> &'static str {
