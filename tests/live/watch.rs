@@ -71,8 +71,11 @@ fn what_is_in_force_is_drawn_and_keys_do_what_people_expect() {
     let (mut screen, pid) = Screen::of(&mut stage, &["status", "--watch", "--interval", "0.2"]);
     screen.shows("> ■ web");
     assert!(!screen.is_as_before(), "on a screen of its own");
+    screen.shows("nice 3");
     screen.press("\u{1b}[B");
     screen.shows("> ■ batch");
+    screen.shows("nice 9");
+    assert!(!screen.text().contains("nice 3"), "the clauses are those of the chosen class: {}", screen.text());
     screen.press("/web\r");
     screen.shows("only what has `web`");
     assert!(!screen.text().contains("■ batch"), "{}", screen.text());
@@ -93,11 +96,13 @@ fn the_terminal_is_put_right_whatever_ends_it() {
     let Some(mut stage) = stage() else { return };
     let policy = stage.policy("p.policy", POLICY);
     let daemon = stage.daemon(&policy, &[]);
-    let (screen, pid) = Screen::of(&mut stage, &["status", "--watch"]);
-    screen.shows("q quit");
-    stage.signal(pid, Signal::SIGTERM);
-    assert_eq!(stage.end(pid), Some(128 + 15));
-    until("the screen before", || screen.is_as_before());
+    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
+        let (screen, pid) = Screen::of(&mut stage, &["status", "--watch"]);
+        screen.shows("q quit");
+        stage.signal(pid, signal);
+        assert_eq!(stage.end(pid), Some(128 + signal as i32));
+        until("the screen before", || screen.is_as_before());
+    }
     // Without a daemon there is nothing to watch.
     let (screen, pid) = Screen::of(&mut stage, &["status", "--watch", "--interval", "0.1"]);
     screen.shows("q quit");
