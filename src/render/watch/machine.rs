@@ -44,15 +44,14 @@ fn drawn(scene: &Scene, shares: &[Option<CpuSet>], grain: Grain, width: usize) -
         for cache in package.chunk_by(|a, b| cache_name(machine, a) == cache_name(machine, b)) {
             let name = cache.first().map_or_else(String::new, |core| cache_name(machine, core));
             let words = words(scene, shares, grain, cache);
+            let apart = usize::from(grain == Grain::Cpu);
+            let columns = name.len() + words.iter().map(|word| word.len() + apart).sum::<usize>() - apart;
             // A cache begins where all of it has room, or else as far left as it can.
-            row.make_room(name.len() + words.iter().map(Vec::len).sum::<usize>());
+            row.make_room(1, columns);
             row.line.push(Span::raw(name));
-            for word in words {
-                row.make_room(word.len());
+            for (at, word) in words.into_iter().enumerate() {
+                row.make_room(apart.min(at), word.len());
                 row.line.extend(word);
-            }
-            if grain != Grain::Cpu {
-                row.line.push(Span::raw(" "));
             }
         }
         row.end();
@@ -72,8 +71,7 @@ fn words(scene: &Scene, shares: &[Option<CpuSet>], grain: Grain, cache: &[Core])
     match grain {
         Grain::Cpu => {
             let marks = |core: &Core| {
-                let marks = core.threads.iter().map(|cpu| mark(scene, shares, &CpuSet::from_iter([*cpu]), load(cpu)));
-                marks.chain([Span::raw(" ")]).collect()
+                core.threads.iter().map(|cpu| mark(scene, shares, &CpuSet::from_iter([*cpu]), load(cpu))).collect()
             };
             cache.iter().map(marks).collect()
         }
@@ -121,13 +119,18 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Begins another line where this one has no room for so many columns, and another would have more.
-    fn make_room(&mut self, columns: usize) {
+    /// Begins another line where this one has no room for so many blanks and columns, and another would have more.
+    fn make_room(&mut self, blanks: usize, columns: usize) {
         let used: usize = self.line.iter().map(Span::width).sum();
-        if used > self.margin && used + columns > self.width + 1 {
-            self.lines.push(Line::from(std::mem::take(&mut self.line)));
-            self.line.push(Span::raw(" ".repeat(self.margin)));
+        if used <= self.margin {
+            return;
         }
+        if used + blanks + columns <= self.width {
+            self.line.push(Span::raw(" ".repeat(blanks)));
+            return;
+        }
+        self.lines.push(Line::from(std::mem::take(&mut self.line)));
+        self.line.push(Span::raw(" ".repeat(self.margin)));
     }
 
     fn end(self) {

@@ -161,6 +161,23 @@ fn packages_caches_cores_and_siblings_are_drawn_as_they_stand() {
         ["llc 0 █▄ ▁. .. .. llc 1 .. .. .. ..", "llc 2 .. .. .. .."],
         "a cache stays on a line"
     );
+    assert_eq!(
+        machine("pack:2 core:8 pu:1", 20, 24),
+        ["package 0 █ ▄ ▁ . .", "          . . .", "package 1 . . . . .", "          . . ."],
+        "the rest of a package stands below it"
+    );
+}
+
+#[test]
+fn nothing_of_a_machine_is_beyond_the_edge() {
+    let marks = |lines: &[String]| lines.concat().chars().filter(|c| ".▁▄█".contains(*c)).count();
+    let of_cores = |lines: &Vec<String>| lines.last().unwrap().starts_with("a mark is a core");
+    for width in (30..120).step_by(7) {
+        assert_eq!(marks(&machine("pack:2 l3:2 core:9 pu:2", width, 60)), 72, "CPUs on {width} columns");
+        let name = "pack:2 l3:2 core:35 pu:2";
+        let cores = (10..60).map(|height| machine(name, width, height)).find(of_cores).unwrap();
+        assert_eq!(marks(&cores), 140, "{width} columns: {cores:#?}");
+    }
 }
 
 #[test]

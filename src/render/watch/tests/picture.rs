@@ -54,7 +54,7 @@ fn screen() -> Buffer {
     let loads = [1.0, 0.6, 0.9, 0.5, 0.95, 0.0, 0.8, 0.0, 0.4, 0.0, 1.0, 1.0, 1.0, 1.0, 0.97, 1.0];
     let loads = (0..).zip(loads).map(|(cpu, load)| (CpuId(cpu), load)).collect();
     let scene = Scene::new(&document.to_string(), Topology::load(&machine).unwrap(), loads, true);
-    drawn(&scene.unwrap_or_else(|failure| panic!("{}", failure.text())), &[], 80, 22)
+    drawn(&scene.unwrap_or_else(|failure| panic!("{}", failure.text())), &[], 100, 20)
 }
 
 fn colour(cell: &Cell) -> &'static str {
