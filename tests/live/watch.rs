@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use nix::pty::{Winsize, openpty};
 use nix::sys::signal::Signal;
+
+use vt100::Color;
 
 use super::stage::{Stage, stage, until};
 
@@ -20,11 +22,17 @@ struct Screen {
 impl Screen {
     /// Starts it there, and gives its process.
     fn of(stage: &mut Stage, arguments: &[&str]) -> (Screen, u32) {
+        Screen::with(stage, arguments, |_| ())
+    }
+
+    /// The same, with something changed about the command.
+    fn with(stage: &mut Stage, arguments: &[&str], change: impl Fn(&mut Command)) -> (Screen, u32) {
         let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
         let pty = openpty(&size, None).unwrap();
         let slave = |slave: &OwnedFd| Stdio::from(slave.try_clone().unwrap());
         let mut command = stage.cotenant(arguments);
         command.env("TERM", "xterm").env_remove("NO_COLOR").stdout(slave(&pty.slave)).stderr(slave(&pty.slave));
+        change(&mut command);
         let pid = stage.run_at(&mut command, slave(&pty.slave));
         drop((command, pty.slave));
         let parser = Arc::new(Mutex::new(vt100::Parser::new(24, 80, 0)));
@@ -41,6 +49,13 @@ impl Screen {
 
     fn text(&self) -> String {
         self.parser.lock().unwrap().screen().contents()
+    }
+
+    /// Whether anything on it has a colour.
+    fn is_coloured(&self) -> bool {
+        let parser = self.parser.lock().unwrap();
+        let cells = (0..24).flat_map(|row| (0..80).map(move |column| (row, column)));
+        cells.filter_map(|(row, column)| parser.screen().cell(row, column)).any(|cell| cell.fgcolor() != Color::Default)
     }
 
     fn shows(&self, what: &str) {
@@ -89,6 +104,24 @@ fn what_is_in_force_is_drawn_and_keys_do_what_people_expect() {
     screen.press("q");
     assert_eq!(stage.end(pid), Some(0));
     until("the screen before", || screen.is_as_before());
+}
+
+#[test]
+fn no_colour_is_shown_to_whoever_wants_none() {
+    let Some(mut stage) = stage() else { return };
+    stage.sleeper("web");
+    let policy = stage.policy("p.policy", POLICY);
+    stage.daemon(&policy, &[]);
+    for (wanted, value) in [(true, ""), (false, "1")] {
+        let set = |command: &mut Command| {
+            command.env("NO_COLOR", value);
+        };
+        let (mut screen, pid) = Screen::with(&mut stage, &["status", "--watch"], set);
+        screen.shows("q quit");
+        assert_eq!(screen.is_coloured(), wanted, "NO_COLOR={value}");
+        screen.press("q");
+        assert_eq!(stage.end(pid), Some(0));
+    }
 }
 
 #[test]
