@@ -113,6 +113,7 @@ fn what_cannot_be_served_or_written_is_said_before_anything_is_placed() {
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
     assert!(refused("--metrics", "192.0.2.1:9778").contains("cannot be listened to"));
+    assert!(refused("--metrics", "localhost").contains("such as `127.0.0.1:9778`"));
     assert!(refused("--metrics-file", "/proc/nowhere/x.prom").contains("name a file in a directory"));
     assert!(!Path::new(&stage.path("run/journal")).exists());
 }

@@ -35,12 +35,16 @@ const STACK: usize = 512 << 10;
 pub(super) struct Metrics {
     /// Serve metrics at `http://ADDRESS:PORT/metrics`, as OpenMetrics text. Anybody who can reach the address can read names of
     /// classes and numbers, no names of processes.
-    #[arg(long = "metrics", value_name = "ADDRESS:PORT")]
+    #[arg(long = "metrics", value_name = "ADDRESS:PORT", value_parser = address)]
     address: Option<SocketAddr>,
     /// Write metrics to this file each 15 s, for the textfile collector of Prometheus's node exporter: the only thing that wakes
     /// an idle daemon. It is removed at the end.
     #[arg(long = "metrics-file", value_name = "PATH.prom")]
     file: Option<PathBuf>,
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "write an address of this host and a port, such as `127.0.0.1:9778`".to_owned())
 }
 
 /// A file that is there for as long as somebody keeps it true.
