@@ -14,8 +14,7 @@ type Labels = Vec<(&'static str, String)>;
 
 /// The daemon's answer as metrics.
 pub(crate) fn metrics(answer: &str) -> Result<String, Failure> {
-    let document: Document = serde_json::from_str(answer)
-        .map_err(|error| Failure::new(format!("the daemon's answer cannot be read: {error}")))?;
+    let document = Document::read(answer)?;
     let mut registry = Registry::with_prefix("cotenant");
     daemon(&document.daemon, &mut registry);
     classes(&document, &mut registry);

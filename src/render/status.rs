@@ -15,10 +15,7 @@ const MEMBERS_SHOWN: usize = 10;
 
 /// The daemon's answer as tables.
 pub(crate) fn status(answer: &str, look: Look) -> Result<String, Failure> {
-    let document: Document = serde_json::from_str(answer).map_err(|error| {
-        Failure::new(format!("the daemon's answer cannot be read: {error}"))
-            .help("it may be of another version; `cotenant status --format json` shows the answer as it is")
-    })?;
+    let document = Document::read(answer)?;
     let daemon = &document.daemon;
     let mut text = format!(
         "cotenant {} (process {}), {}, {} followed",

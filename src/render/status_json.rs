@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use cotenant_enforcer::daemon::{Reload, Reloads, View};
-use cotenant_enforcer::enforcer::Failure;
+use cotenant_enforcer::enforcer;
 use cotenant_enforcer::sensor::Sight;
 use cotenant_enforcer::status::{ClassStatus, MemberStatus};
 use serde::{Deserialize, Serialize};
 
 use super::SCHEMA_VERSION;
+use crate::failure::Failure;
 
 /// The whole document.
 #[derive(Debug, Serialize, Deserialize)]
@@ -17,6 +18,16 @@ pub(super) struct Document {
     pub(super) daemon: Daemon,
     pub(super) classes: Vec<Class>,
     pub(super) failures: Vec<Refusal>,
+}
+
+impl Document {
+    /// Reads a daemon's answer.
+    pub(super) fn read(answer: &str) -> Result<Document, Failure> {
+        serde_json::from_str(answer).map_err(|error| {
+            Failure::new(format!("the daemon's answer cannot be read: {error}"))
+                .help("it may be of another version; `cotenant status --format json` shows the answer as it is")
+        })
+    }
 }
 
 /// The daemon itself.
@@ -209,6 +220,6 @@ fn member(member: &MemberStatus) -> Member {
     }
 }
 
-fn refusal(failure: &Failure) -> Refusal {
+fn refusal(failure: &enforcer::Failure) -> Refusal {
     Refusal { pid: failure.pid.0, class: failure.class.clone(), error: failure.error.to_string() }
 }

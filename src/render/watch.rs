@@ -40,11 +40,7 @@ impl Scene {
         loads: BTreeMap<CpuId, f64>,
         colour: bool,
     ) -> Result<Scene, Failure> {
-        let document = serde_json::from_str(answer).map_err(|error| {
-            Failure::new(format!("the daemon's answer cannot be read: {error}"))
-                .help("it may be of another version; `cotenant status --format json` shows the answer as it is")
-        })?;
-        Ok(Scene { document, machine, loads, colour })
+        Ok(Scene { document: Document::read(answer)?, machine, loads, colour })
     }
 
     /// The classes that the filter leaves: those whose name has it, or that of one of their processes.
