@@ -55,6 +55,14 @@ pub struct Origin {
     pub freezer: Option<PathBuf>,
 }
 
+impl Origin {
+    /// The roots of both hierarchies, where somebody in a group of cotenant's was of whom nothing else is known.
+    #[must_use]
+    pub fn roots() -> Origin {
+        Origin { cpuset: "/".into(), freezer: Some("/".into()) }
+    }
+}
+
 /// The class of a process that belongs to none any more and could not be put back yet.
 pub const NO_CLASS: usize = usize::MAX;
 

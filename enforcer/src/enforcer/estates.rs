@@ -28,6 +28,37 @@ pub(super) struct Estate {
     pub(super) given: Vec<Touched>,
 }
 
+impl Estate {
+    /// What this process has been given.
+    pub(super) fn of(member: &Member) -> Estate {
+        Estate {
+            start: member.start,
+            place: member.place.clone(),
+            placed_for: member.placed_for.clone().filter(|_| member.place.is_some()),
+            known: member.threads.keys().copied().collect(),
+            given: member.threads.values().cloned().collect(),
+        }
+    }
+
+    /// The same, of whom another has it: ids of the maker's threads may be those of the other's by now.
+    pub(super) fn for_another(self) -> Estate {
+        Estate { known: BTreeSet::new(), ..self }
+    }
+
+    /// Adds that it has these CPUs, where it is in the group of that class, or may be. A child whose fork was under way when its
+    /// parent was moved to the root has them as its own mask: `cpuset_fork` in `kernel/cgroup/cpuset.c`.
+    pub(super) fn add_cpus(&mut self, class: &str, cpus: &CpuSet) {
+        let may_be_there = self.placed_for.as_deref().is_none_or(|it| it == class);
+        if !(matches!(self.place, Some(Place::Moved(_))) && may_be_there) {
+            return;
+        }
+        let Some(first) = self.given.first() else { return };
+        let earlier = Earlier { cpus: Some(cpus.clone()), ..Earlier::default() };
+        let narrowed = Touched { wrote: Wrote { earlier, ..Wrote::default() }, ..first.clone() };
+        self.given.push(narrowed);
+    }
+}
+
 impl Estates {
     pub(super) fn of<'a>(members: impl IntoIterator<Item = (&'a Pid, &'a Member)>) -> Estates {
         let mut estates = Estates::default();
@@ -37,18 +68,19 @@ impl Estates {
 
     /// Adds what this process has been given.
     pub(super) fn add(&mut self, pid: Pid, member: &Member) {
-        let estate = self.processes.entry(pid).or_default();
-        if estate.start != member.start {
-            *estate = Estate { start: member.start, ..Estate::default() };
-        }
         if let Some(Place::InPlace(path)) = &member.place {
             self.groups.insert(path.clone());
         }
-        if member.place.is_some() {
-            (estate.place, estate.placed_for) = (member.place.clone(), member.placed_for.clone());
+        let (estate, new) = (self.processes.entry(pid).or_default(), Estate::of(member));
+        if estate.start != new.start {
+            *estate = new;
+            return;
         }
-        estate.known.extend(member.threads.keys());
-        estate.given.extend(member.threads.values().cloned());
+        if new.place.is_some() {
+            (estate.place, estate.placed_for) = (new.place, new.placed_for);
+        }
+        estate.known.extend(new.known);
+        estate.given.extend(new.given);
     }
 
     /// Adds what a thread of this process has been given as well, at another time.
@@ -59,20 +91,6 @@ impl Estates {
     /// Adds a group that had the CPUs of a class.
     pub(super) fn add_group(&mut self, path: &Path) {
         self.groups.insert(path.to_owned());
-    }
-
-    /// Adds to all that are in the group of a class, or may be, that it has these CPUs. A child whose fork was under way when its
-    /// parent was moved to the root has them as its own mask: `cpuset_fork` in `kernel/cgroup/cpuset.c`.
-    pub(super) fn add_cpus(&mut self, class: &str, cpus: &CpuSet) {
-        let is_there = |estate: &&mut Estate| {
-            matches!(estate.place, Some(Place::Moved(_))) && estate.placed_for.as_deref().is_none_or(|it| it == class)
-        };
-        for estate in self.processes.values_mut().filter(is_there) {
-            let Some(first) = estate.given.first() else { continue };
-            let earlier = Earlier { cpus: Some(cpus.clone()), ..Earlier::default() };
-            let narrowed = Touched { wrote: Wrote { earlier, ..Wrote::default() }, ..first.clone() };
-            estate.given.push(narrowed);
-        }
     }
 
     pub(super) fn get(&self, pid: Pid, start: u64) -> Option<&Estate> {
@@ -90,7 +108,7 @@ impl Estates {
         let is_there = |estate: &&Estate| estate.placed_for.as_deref() == Some(class);
         let (there, elsewhere): (Vec<_>, Vec<_>) = self.processes.values().partition(|estate| is_there(estate));
         Estate {
-            place: Some(Place::Moved(Origin { cpuset: "/".into(), freezer: Some("/".into()) })),
+            place: Some(Place::Moved(Origin::roots())),
             placed_for: Some(class.to_owned()),
             given: there
                 .into_iter()

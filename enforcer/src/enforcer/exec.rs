@@ -16,19 +16,26 @@ impl Enforcer {
         if self.members.get(&pid).is_none_or(|member| member.start != stat.start) {
             return;
         }
-        let (leader, cpuset) = (pid.leader(), self.cpuset_of(pid));
-        let makers = self.given_to(pid, leader);
+        let leader = pid.leader();
+        let was_unseen = self.late.take_unseen(pid);
+        // Asked after where it may be needed, which is seldom.
+        let makers = if was_unseen { self.given_to(pid, leader) } else { Vec::new() };
         let Some(member) = self.members.get_mut(&pid) else { return };
         let left = self.procfs.threads(pid).unwrap_or_default();
         let (stays, mut ended): (BTreeMap<_, _>, BTreeMap<_, _>) =
             std::mem::take(&mut member.threads).into_iter().partition(|(tid, _)| left.binary_search(tid).is_ok());
         member.threads = stays;
+        let was_overtaken = self.late.overtaken.remove(&pid);
+        if ended.is_empty() && !was_unseen {
+            return;
+        }
+        let cpuset = self.cpuset_of(pid);
+        let Some(member) = self.members.get_mut(&pid) else { return };
         // Others may have ended since the exec that is heard of now: where the leader called it, its end was not reported.
         let is_here = |touched: &Touched| touched.stands(leader, &cpuset).unwrap_or(true);
-        let is_other = self.late.overtaken.remove(&pid) || !member.threads.contains_key(&leader);
+        let is_other = was_overtaken || !member.threads.contains_key(&leader);
         // That may have been lost; then what the leader shows tells.
         let may_be_other = is_other || !member.threads.get(&leader).is_some_and(is_here);
-        let was_unseen = self.late.take_unseen(pid);
         let seen = ended.iter().rev().find(|(_, touched)| may_be_other && is_here(touched)).map(|(tid, _)| *tid);
         let last = ended.keys().next_back().copied().filter(|_| is_other && !was_unseen);
         let of_caller = match seen.or(last).and_then(|caller| ended.remove(&caller)) {

@@ -52,19 +52,18 @@ impl Enforcer {
         let mut adopted = Vec::new();
         for (pid, stat) in living.iter().chain(&late) {
             // A parent that has left made it before or after: what it has tells.
-            let left = self.late.get(stat.parent).map(|(_, estate)| estate);
-            let left = left.filter(|estate| starts.get(&stat.parent) == Some(&estate.start));
-            let parents = starts.get(&stat.parent).and_then(|start| estates.get(stat.parent, *start)).cloned();
+            let parents_start = starts.get(&stat.parent).copied();
+            let left = parents_start.and_then(|start| self.late.of(stat.parent, start));
+            let parents = parents_start.and_then(|start| estates.get(stat.parent, start)).cloned();
             let parents = match (parents, left) {
                 (Some(now), Some(left)) => Some(Estate { given: [now.given, left.given].concat(), ..now }),
                 (now, left) => now.or(left),
             };
-            let own = self.late.get(*pid).map(|(_, estate)| estate).filter(|estate| estate.start == stat.start);
-            let own = own.map(|estate| Estate { known: BTreeSet::new(), ..estate });
-            let own = estates.get(*pid, stat.start).cloned().or(own);
+            let own = estates.get(*pid, stat.start).cloned();
+            let own = own.or_else(|| self.late.of(*pid, stat.start).map(Estate::for_another));
             let (maker, estate) = match (own, parents, class_of.get(pid)) {
                 (Some(own), ..) => (Some(*pid), own),
-                (None, Some(parents), _) => (Some(stat.parent), Estate { known: BTreeSet::new(), ..parents }),
+                (None, Some(parents), _) => (Some(stat.parent), parents.for_another()),
                 (None, None, Some(class)) => (None, estates.of_class(class)),
                 (None, None, None) if held.contains(pid) => (None, estates.of_all()),
                 (None, None, None) => continue,
@@ -75,7 +74,7 @@ impl Enforcer {
             };
             let class = class.unwrap_or(NO_CLASS);
             // Whoever shows nothing of it any more may have made others before.
-            let left = Estate { start: stat.start, known: BTreeSet::new(), ..estate.clone() };
+            let left = Estate { start: stat.start, ..estate.clone().for_another() };
             estates.processes.entry(*pid).or_insert(left);
             if self.take_on(*pid, stat, class, &estate, class_of.contains_key(pid))? {
                 self.members.get(pid).into_iter().for_each(|member| estates.add(*pid, member));
@@ -120,13 +119,15 @@ impl Enforcer {
             return Ok(());
         }
         let parent = self.members.get(&stat.parent).filter(|parent| parent.start <= stat.start);
-        let of_parent = parent.and_then(|it| Estates::of([(&pid, it)]).processes.remove(&pid));
         // A thread that it made while it was put back may be its leader now.
-        let own = self.late.get(pid).map(|(_, estate)| estate).filter(|estate| estate.start == stat.start);
-        let Some(mut estate) = own.or(of_parent) else { return Ok(()) };
-        estate.known.clear();
-        let is_resident = self.cgroups_of(pid).is_ok_and(|cgroups| self.ground.has_in_own(&cgroups));
-        self.take_on(pid, stat, class, &estate, is_resident).map(drop)
+        let own = self.late.of(pid, stat.start);
+        let Some(estate) = own.or_else(|| parent.map(Estate::of)) else { return Ok(()) };
+        self.take_on(pid, stat, class, &estate.for_another(), self.is_resident(pid)).map(drop)
+    }
+
+    /// Whether a process is in a group of cotenant's.
+    fn is_resident(&self, pid: Pid) -> bool {
+        self.cgroups_of(pid).is_ok_and(|cgroups| self.ground.has_in_own(&cgroups))
     }
 
     /// Where a child is of a process that is in this place, and what for. One that was forked before its parent was moved is not
@@ -140,7 +141,7 @@ impl Enforcer {
         let group = |pid: Pid| self.cgroups_of(pid).ok().and_then(|it| Some(self.ground.path_of(&it)?.to_owned()));
         // An orphan's parent says nothing.
         let there = self.members.get(&parent).and_then(|_| group(parent));
-        let is_resident = self.cgroups_of(child).is_ok_and(|cgroups| self.ground.has_in_own(&cgroups));
+        let is_resident = self.is_resident(child);
         let is_moved = matches!(of_parent.0, Some(Place::Moved(_)));
         let is_beside = match there {
             Some(there) => group(child) == Some(there),
@@ -148,7 +149,7 @@ impl Enforcer {
         };
         match (is_moved, is_beside, is_resident) {
             (true, true, _) | (false, _, false) => of_parent,
-            (_, _, true) => (Some(Place::Moved(Origin { cpuset: "/".into(), freezer: Some("/".into()) })), None),
+            (_, _, true) => (Some(Place::Moved(Origin::roots())), None),
             (true, false, false) => (None, None),
         }
     }
@@ -158,15 +159,13 @@ impl Enforcer {
     pub(super) fn follow_heir(&mut self, maker: Pid, pid: Pid, pass: &mut Pass) {
         let Some((class, mut estate)) = self.late.get(maker) else { return };
         if maker != pid {
-            // Ids of the maker's threads may be those of the child's by now.
-            estate.known.clear();
+            estate = estate.for_another();
         }
         let stat = match self.procfs.stat(pid) {
             Ok(stat) if !Self::is_exempt(pid, &stat) => stat,
             _ => return self.late.add(pid, class, estate),
         };
-        let is_resident = self.procfs.cgroups(pid).is_ok_and(|cgroups| self.ground.has_in_own(&cgroups));
-        match self.take_on(pid, &stat, class, &estate, is_resident) {
+        match self.take_on(pid, &stat, class, &estate, self.is_resident(pid)) {
             Err(error) => self.failed(pid, error, pass),
             Ok(false) => {}
             Ok(true) if class == NO_CLASS => self.leave(pid, pass),

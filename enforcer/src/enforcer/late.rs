@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use super::estates::{Estate, Estates};
+use super::estates::Estate;
 use crate::ground::Ground;
 use crate::ids::{Pid, Tid};
 use crate::member::{Member, NO_CLASS};
@@ -31,17 +31,16 @@ const LATEST: Duration = Duration::from_secs(2);
 impl Late {
     /// Adds a process that leaves its class.
     pub(super) fn add_leaver(&mut self, pid: Pid, member: &Member, ground: &Ground) {
-        let mut estates = Estates::of([(&pid, member)]);
+        let mut estate = Estate::of(member);
         if let Some(class) = &member.placed_for {
-            ground.cpus_of_class(class).into_iter().for_each(|cpus| estates.add_cpus(class, cpus));
+            ground.cpus_of_class(class).into_iter().for_each(|cpus| estate.add_cpus(class, cpus));
         }
-        self.add(pid, NO_CLASS, estates.processes.remove(&pid).unwrap_or_default());
+        self.add(pid, NO_CLASS, estate);
     }
 
     /// Adds a child of a member that was over before it was looked at.
     pub(super) fn add_child(&mut self, pid: Pid, parent: &Member) {
-        let estate = Estates::of([(&pid, parent)]).processes.remove(&pid).unwrap_or_default();
-        self.add(pid, parent.class, Estate { known: BTreeSet::new(), ..estate });
+        self.add(pid, parent.class, Estate::of(parent).for_another());
     }
 
     /// Adds threads of a member that are not there any more, before anything was told of how they ended.
@@ -52,13 +51,12 @@ impl Late {
     }
 
     pub(super) fn add(&mut self, pid: Pid, class: usize, mut estate: Estate) {
-        let before = self.get(pid).map(|(_, estate)| estate);
+        // It may have left before.
+        let before = self.of(pid, estate.start).map(|before| before.given);
         if self.turned.is_none_or(|turned| turned.elapsed() >= LATEST) {
             self.old = std::mem::take(&mut self.new);
             self.turned = Some(Instant::now());
         }
-        // It may have left before.
-        let before = before.filter(|before| before.start == estate.start).map(|before| before.given);
         let more: Vec<Touched> = before.into_iter().flatten().filter(|given| !estate.given.contains(given)).collect();
         estate.given.extend(more);
         self.new.insert(pid, (class, estate));
@@ -102,6 +100,12 @@ impl Late {
         }
     }
 
+    /// Of the process that has or had this id and began then.
+    pub(super) fn of(&self, pid: Pid, start: u64) -> Option<Estate> {
+        self.get(pid).map(|(_, estate)| estate).filter(|estate| estate.start == start)
+    }
+
+    /// With its class, whoever has the id.
     pub(super) fn get(&self, pid: Pid) -> Option<(usize, Estate)> {
         self.new.get(&pid).or_else(|| self.old.get(&pid)).cloned()
     }

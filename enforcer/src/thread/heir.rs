@@ -26,12 +26,12 @@ impl Touched {
         cpuset: &CpuSet,
     ) -> Result<Touched, KernelError> {
         let (now, mask) = (sched::get(tid)?, affinity::get(tid)?);
-        // One that was written first: nothing tells of a mask none of which is in the cpuset, and a mask that is put back
-        // where it stands anyway does no harm.
         // One that was made before its maker was given a mask has what that had asked for.
         let of =
             |maker: &'a Touched| maker.shows(&mask, cpuset).or_else(|| maker.asked_for(&mask, cpuset).then_some(None));
         let shown = makers.clone().filter_map(|maker| Some((maker, of(maker)?)));
+        // One that was written first: nothing tells of a mask none of which is in the cpuset, and a mask that is put back
+        // where it stands anyway does no harm.
         let of_maker = shown.clone().find(|(_, given)| given.is_some()).or_else(|| shown.clone().next());
         let (asked, cpus) = match of_maker {
             Some((maker, given)) => (maker.asked_before(given).clone(), given.cloned()),
@@ -97,21 +97,24 @@ impl Touched {
         [self.wrote.cookie, self.wrote.earlier.cookie].into_iter().flatten()
     }
 
+    /// The masks that it was given, last and before.
+    fn given_cpus(&self) -> impl Iterator<Item = &CpuSet> {
+        [&self.wrote.cpus, &self.wrote.earlier.cpus].into_iter().flatten()
+    }
+
     /// The mask that it was given, last or before, where it still has that.
     ///
     /// # Errors
     /// `ESRCH` where the thread has ended.
     pub fn given_mask(&self, tid: Tid, cpuset: &CpuSet) -> Result<Option<CpuSet>, KernelError> {
         let now = affinity::get(tid)?;
-        let mut given = [&self.wrote.cpus, &self.wrote.earlier.cpus].into_iter().flatten();
-        Ok(given.find(|given| now == **given || now == given.intersection(cpuset)).cloned())
+        Ok(self.given_cpus().find(|given| now == **given || now == given.intersection(cpuset)).cloned())
     }
 
     /// The mask that it was given, last or before, where this is that one; the inner none where it was given none and this is
     /// the one it asked for.
     pub(super) fn shows(&self, mask: &CpuSet, cpuset: &CpuSet) -> Option<Option<&CpuSet>> {
-        let mut given = [&self.wrote.cpus, &self.wrote.earlier.cpus].into_iter().flatten();
-        if let Some(given) = given.find(|given| stands(mask, given, cpuset)) {
+        if let Some(given) = self.given_cpus().find(|given| stands(mask, given, cpuset)) {
             return Some(Some(given));
         }
         (self.wrote.cpus.is_none() && self.asked_for(mask, cpuset)).then_some(None)
@@ -167,7 +170,7 @@ impl Touched {
 
     /// Whether it was given this mask, last or before.
     fn was_given(&self, cpus: &CpuSet) -> bool {
-        [&self.wrote.cpus, &self.wrote.earlier.cpus].into_iter().flatten().any(|given| given == cpus)
+        self.given_cpus().any(|given| given == cpus)
     }
 
     /// Whether the thread has all that it was given.
